@@ -1,0 +1,94 @@
+#ifndef GRAPHLINT_FINDING_FINDING_H
+#define GRAPHLINT_FINDING_FINDING_H
+
+/* A finding is a story plus its proof: where the graph is born, how it travels,
+ * what keeps it, and what a replay measured. Findings are made in an arena of
+ * the run, sorted and merged before anything prints them; texts are
+ * NUL-terminated UTF-8 owned by that arena. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/vec.h"
+#include "analyzer/source/source.h"
+
+enum severity { SEVERITY_OFF, SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_ERROR };
+
+enum confidence {
+	CONFIDENCE_LIKELY = 1, /* rests on something unknown; never an error */
+	CONFIDENCE_CERTAIN,    /* every link is known */
+	CONFIDENCE_CONFIRMED,  /* a replay showed it */
+};
+
+enum step_role { STEP_BORN, STEP_TRAVELS, STEP_MADE, STEP_KEPT, STEP_NEEDED };
+
+struct finding_step {
+	enum step_role role;
+	const struct source *source; /* may be another file than the finding's */
+	struct span span;
+	const char *message;
+};
+
+struct finding_edit {
+	struct span span; /* replaced by text */
+	const char *text;
+};
+
+struct finding_fix {
+	bool safe;
+	const char *title; /* "`history.append(loss.detach())`" */
+	VEC(struct finding_edit) edits;
+	const char *replayed; /* what the curve does after it; NULL: not replayed */
+};
+
+enum replay_verdict {
+	REPLAY_NONE, /* not replayed: `reason` says why */
+	REPLAY_FLAT,
+	REPLAY_BOUNDED,
+	REPLAY_LINEAR,
+	REPLAY_SUPERLINEAR,
+};
+
+struct finding_replay {
+	enum replay_verdict verdict;
+	bool exact; /* else structural: bytes are a lower bound */
+	uint32_t steps;
+	const int64_t *live_bytes; /* one per step */
+	double bytes_per_step;
+	double nodes_per_step;
+	const char *reason;            /* REPLAY_NONE */
+	VEC(const char *) stand_ins;   /* what was stood in for */
+	VEC(const char *) retained_by; /* variable, list, tensor, node, saved tensor */
+};
+
+struct rule;
+
+struct finding {
+	const struct rule *rule;
+	enum severity severity;
+	enum confidence confidence;
+	const struct source *source;
+	struct span span;
+	const char *message;
+	const char *note; /* one more sentence for the severity; NULL: none */
+	const char *function; /* qualified name of the function it stands in */
+	VEC(struct finding_step) steps;
+	VEC(struct finding_fix) fixes; /* the safe one first */
+	struct finding_replay replay;
+};
+
+typedef VEC(struct finding) finding_list;
+
+/* By path, position, code, message: the order of every report. */
+void findings_sort(finding_list *findings);
+/* Keeps one of those with the same place and rule: the most severe, then the
+ * most certain. The list must be sorted. */
+void findings_merge(finding_list *findings);
+
+const char *severity_name(enum severity severity);
+const char *confidence_name(enum confidence confidence);
+const char *step_role_name(enum step_role role);
+const char *replay_verdict_name(enum replay_verdict verdict);
+
+#endif
