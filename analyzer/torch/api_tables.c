@@ -1,0 +1,137 @@
+#include "analyzer/torch/api_tables.h"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b)  PASTE_(a, b)
+/* A row is known by its file's tag and its line there: one row a line. */
+#define AT(tag)	      PASTE(tag, __LINE__)
+#define FIELD(tag, s) char AT(tag)[sizeof(s)];
+#define OFFSET(tag)   (uint32_t)offsetof(struct names, AT(tag))
+
+struct names {
+	char empty[1];
+#define API(name, effect, result, count, flags) FIELD(torch_, name)
+#include "analyzer/torch/api.def"
+#undef API
+#define API(name, effect, result, count, flags) FIELD(python_, name)
+#include "analyzer/torch/python.def"
+#undef API
+#define API(name, effect, result, count, flags) FIELD(framework_, name)
+#include "analyzer/torch/frameworks.def"
+#undef API
+#define API(name, effect, result, count, flags) FIELD(measured_, name)
+#include "analyzer/torch/api_measured.def"
+#undef API
+#define CLASS(name, base, makes) FIELD(class_, name) FIELD(base_, base)
+#include "analyzer/torch/classes.def"
+#undef CLASS
+#define CLASS(name, base, makes) FIELD(measured_class_, name) FIELD(measured_base_, base)
+#include "analyzer/torch/classes_measured.def"
+#undef CLASS
+#define ALIAS(from, to) FIELD(alias_, from) FIELD(canonical_, to)
+#include "analyzer/torch/aliases.def"
+#undef ALIAS
+#define RESULT(function, class) FIELD(function_, function) FIELD(made_, class)
+#include "analyzer/torch/results.def"
+#undef RESULT
+#define HOOK(class, method, mode, need) FIELD(hooked_, class) FIELD(method_, method)
+#include "analyzer/torch/hooks.def"
+#undef HOOK
+};
+
+static const struct names names = {
+	"",
+#define API(name, effect, result, count, flags) name,
+#include "analyzer/torch/api.def"
+#include "analyzer/torch/python.def"
+#include "analyzer/torch/frameworks.def"
+#include "analyzer/torch/api_measured.def"
+#undef API
+#define CLASS(name, base, makes) name, base,
+#include "analyzer/torch/classes.def"
+#include "analyzer/torch/classes_measured.def"
+#undef CLASS
+#define ALIAS(from, to) from, to,
+#include "analyzer/torch/aliases.def"
+#undef ALIAS
+#define RESULT(function, class) function, class,
+#include "analyzer/torch/results.def"
+#undef RESULT
+#define HOOK(class, method, mode, need) class, method,
+#include "analyzer/torch/hooks.def"
+#undef HOOK
+};
+
+#define ROW(tag, effect, result, count, measured, flags) \
+	{OFFSET(tag), API_##effect, KIND_##result, count, measured, flags},
+
+static const struct api_entry torch_rows[] = {
+#define API(name, effect, result, count, flags) ROW(torch_, effect, result, count, 0, flags)
+#include "analyzer/torch/api.def"
+#undef API
+};
+
+static const struct api_entry python_rows[] = {
+#define API(name, effect, result, count, flags) ROW(python_, effect, result, count, 0, flags)
+#include "analyzer/torch/python.def"
+#undef API
+};
+
+static const struct api_entry framework_rows[] = {
+#define API(name, effect, result, count, flags) ROW(framework_, effect, result, count, 0, flags)
+#include "analyzer/torch/frameworks.def"
+#undef API
+};
+
+static const struct api_entry measured_rows[] = {
+#define API(name, effect, result, count, flags) ROW(measured_, effect, result, count, 1, flags)
+#include "analyzer/torch/api_measured.def"
+#undef API
+};
+
+const char *const api_name_block = names.empty;
+
+#define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
+
+const struct api_table api_tables[API_TABLE_COUNT] = {
+	TABLE(torch_rows),
+	TABLE(python_rows),
+	TABLE(framework_rows),
+	TABLE(measured_rows),
+};
+
+const struct api_class api_class_rows[] = {
+#define CLASS(name, base, makes) {OFFSET(class_), OFFSET(base_), KIND_##makes},
+#include "analyzer/torch/classes.def"
+#undef CLASS
+};
+const uint32_t api_class_count = sizeof(api_class_rows) / sizeof(api_class_rows[0]);
+
+const struct api_class api_measured_class_rows[] = {
+#define CLASS(name, base, makes) {OFFSET(measured_class_), OFFSET(measured_base_), KIND_##makes},
+#include "analyzer/torch/classes_measured.def"
+#undef CLASS
+};
+const uint32_t api_measured_class_count =
+	sizeof(api_measured_class_rows) / sizeof(api_measured_class_rows[0]);
+
+const struct api_pair api_alias_rows[] = {
+#define ALIAS(from, to) {OFFSET(alias_), OFFSET(canonical_)},
+#include "analyzer/torch/aliases.def"
+#undef ALIAS
+};
+const uint32_t api_alias_count = sizeof(api_alias_rows) / sizeof(api_alias_rows[0]);
+
+const struct api_pair api_result_rows[] = {
+#define RESULT(function, class) {OFFSET(function_), OFFSET(made_)},
+#include "analyzer/torch/results.def"
+#undef RESULT
+};
+const uint32_t api_result_count = sizeof(api_result_rows) / sizeof(api_result_rows[0]);
+
+const struct api_hook_mode api_hook_rows[] = {
+#define HOOK(class, method, mode, need) \
+	{OFFSET(hooked_), OFFSET(method_), API_MODE_##mode, API_NEED_##need},
+#include "analyzer/torch/hooks.def"
+#undef HOOK
+};
+const uint32_t api_hook_count = sizeof(api_hook_rows) / sizeof(api_hook_rows[0]);
