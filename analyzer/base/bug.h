@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#define GL_PRINTF(format, first) __attribute__((format(printf, format, first)))
-#define GL_NORETURN __attribute__((noreturn))
-#define GL_MUST_USE __attribute__((warn_unused_result))
+#define GL_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define GL_NORETURN            __attribute__((noreturn))
+#define GL_MUST_USE            __attribute__((warn_unused_result))
 #else
-#define GL_PRINTF(format, first)
+#define GL_PRINTF(text, first)
 #define GL_NORETURN
 #define GL_MUST_USE
 #endif
@@ -19,10 +19,10 @@
 GL_NORETURN void bug_at(const char *file, int line, const char *format, ...) GL_PRINTF(3, 4);
 
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
-#define BUG_IF(condition)                             \
-	do {                                          \
-		if (condition)                        \
-			BUG("%s", #condition);        \
+#define BUG_IF(condition)                                                                          \
+	do {                                                                                       \
+		if (condition)                                                                     \
+			BUG("%s", #condition);                                                     \
 	} while (0)
 
 /* Never return NULL; `count * size` is checked against overflow. */
