@@ -26,6 +26,11 @@ void ir_handler_set(struct ir_builder *builder, block_id handler);
 block_id ir_handler(const struct ir_builder *builder);
 /* Whether the current block already has its last instruction. */
 bool ir_block_ended(const struct ir_builder *builder);
+bool ir_block_empty(const struct ir_builder *builder);
+/* Whether anything leads to this block so far. */
+bool ir_block_used(const struct ir_builder *builder, block_id block);
+/* The source of the loop that this block will head, if it heads one. */
+void ir_loop_span(struct ir_builder *builder, block_id header, struct span span);
 
 inst_id ir_emit(struct ir_builder *builder, enum ir_op op, enum ir_sub sub, uint32_t name,
 		struct span span, const struct ir_arg *args, uint32_t nargs);
