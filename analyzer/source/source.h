@@ -20,6 +20,9 @@
 /* NULs after the text, for readers that look at a block of bytes at once. */
 enum { SOURCE_PADDING = 64 };
 
+/* A damaged place of a wide encoding: its bytes are not kept. */
+enum { SOURCE_BYTES_LOST = 256 };
+
 /* Something about the bytes that the user must be told once. */
 struct source_note {
 	struct span span;
