@@ -34,15 +34,14 @@ static int compare(struct slice name, const char *row)
 	return (unsigned char)name.at[i] < (unsigned char)row[i] ? -1 : 1;
 }
 
-/* The row of an array sorted by the name whose offset is each row's first member. */
-static const void *search(const void *rows, uint32_t count, size_t size, struct slice name)
+static const void *search(const struct api_table *table, struct slice name)
 {
-	const char *base = rows;
-	uint32_t low = 0, high = count;
+	const char *base = table->rows;
+	uint32_t low = 0, high = table->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const char *row = base + (size_t)middle * size;
+		const char *row = base + (size_t)middle * table->size;
 		uint32_t offset;
 		int order;
 
@@ -58,27 +57,23 @@ static const void *search(const void *rows, uint32_t count, size_t size, struct 
 	return NULL;
 }
 
+static const void *search_all(const struct api_table *tables, size_t count, struct slice name)
+{
+	const void *row = NULL;
+
+	for (size_t i = 0; i < count && row == NULL; i++)
+		row = search(&tables[i], name);
+	return row;
+}
+
 static const struct api_entry *find_exact(struct slice name)
 {
-	for (size_t i = 0; i < API_TABLE_COUNT; i++) {
-		const struct api_entry *row = search(api_tables[i].rows, api_tables[i].count,
-						     sizeof(struct api_entry), name);
-
-		if (row != NULL)
-			return row;
-	}
-	return NULL;
+	return search_all(api_tables, API_TABLE_COUNT, name);
 }
 
 static const struct api_class *class_exact(struct slice name)
 {
-	const struct api_class *row =
-		search(api_class_rows, api_class_count, sizeof(struct api_class), name);
-
-	if (row != NULL)
-		return row;
-	return search(api_measured_class_rows, api_measured_class_count, sizeof(struct api_class),
-		      name);
+	return search_all(api_class_tables, 2, name);
 }
 
 /* C++ spelling to dots; template arguments go. 0 when it does not fit. */
@@ -118,8 +113,7 @@ static const struct api_pair *alias_of(struct slice name, size_t *prefix)
 
 		if (end < name.length && name.at[end] != '.')
 			continue;
-		row = search(api_alias_rows, api_alias_count, sizeof(struct api_pair),
-			     (struct slice){name.at, end});
+		row = search_all(api_alias_tables, 2, (struct slice){name.at, end});
 		if (row != NULL) {
 			*prefix = end;
 			return row;
@@ -235,8 +229,10 @@ bool api_is_a(const char *name, size_t length, const char *ancestor)
 
 static const struct api_hook_mode *hook_of(struct slice class, struct slice method)
 {
-	for (uint32_t i = 0; i < api_hook_count; i++) {
-		const struct api_hook_mode *row = &api_hook_rows[i];
+	const struct api_hook_mode *rows = api_hook_table.rows;
+
+	for (uint32_t i = 0; i < api_hook_table.count; i++) {
+		const struct api_hook_mode *row = &rows[i];
 
 		if (compare(class, api_name_block + row->class_name) == 0 &&
 		    compare(method, api_name_block + row->method) == 0)
@@ -271,8 +267,7 @@ const char *api_class_name(const struct api_class *class)
 const char *api_result_class(const struct api_entry *entry)
 {
 	struct slice name = name_at(entry->name);
-	const struct api_pair *row =
-		search(api_result_rows, api_result_count, sizeof(struct api_pair), name);
+	const struct api_pair *row = search_all(api_result_tables, 2, name);
 
 	if (row != NULL)
 		return api_name_block + row->to;
@@ -283,7 +278,7 @@ const struct api_entry *api_at(size_t index)
 {
 	for (size_t i = 0; i < API_TABLE_COUNT; i++) {
 		if (index < api_tables[i].count)
-			return &api_tables[i].rows[index];
+			return (const struct api_entry *)api_tables[i].rows + index;
 		index -= api_tables[i].count;
 	}
 	return NULL;

@@ -27,8 +27,7 @@ enum api_effect {
 	API_NUMBER,	   /* reads tensors into Python values: item, tolist, float(), numpy */
 	API_COPIES,	   /* deep copy: leaves stay leaves, modules get parameters of their own */
 	/* in place, on argument `arg` */
-	API_IN_PLACE,	   /* arg joins the graphs of the other arguments and is returned: add_ */
-	API_OVERWRITES,	   /* arg's old graph is gone, others' graphs do not enter: zero_, normal_ */
+	API_IN_PLACE,	   /* arg joins the graphs of the others (none: zero_) and keeps its own */
 	API_CUTS_IN_PLACE, /* arg's graph is dropped: detach_ */
 	API_REQUIRES_GRAD, /* arg (tensor or module) becomes a leaf, or frozen: requires_grad_ */
 	/* backward and modes */

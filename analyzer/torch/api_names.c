@@ -12,7 +12,6 @@ static const char *const effect_names[API_EFFECT_COUNT] = {
 	[API_NUMBER] = "number",
 	[API_COPIES] = "copies",
 	[API_IN_PLACE] = "in place",
-	[API_OVERWRITES] = "overwrites",
 	[API_CUTS_IN_PLACE] = "cuts in place",
 	[API_REQUIRES_GRAD] = "requires grad",
 	[API_BACKWARD] = "backward",

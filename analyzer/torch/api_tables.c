@@ -30,8 +30,14 @@ struct names {
 #define ALIAS(from, to) FIELD(alias_, from) FIELD(canonical_, to)
 #include "analyzer/torch/aliases.def"
 #undef ALIAS
+#define ALIAS(from, to) FIELD(measured_alias_, from) FIELD(measured_canonical_, to)
+#include "analyzer/torch/aliases_measured.def"
+#undef ALIAS
 #define RESULT(function, class) FIELD(function_, function) FIELD(made_, class)
 #include "analyzer/torch/results.def"
+#undef RESULT
+#define RESULT(function, class) FIELD(measured_function_, function) FIELD(measured_made_, class)
+#include "analyzer/torch/results_measured.def"
 #undef RESULT
 #define HOOK(class, method, mode, need) FIELD(hooked_, class) FIELD(method_, method)
 #include "analyzer/torch/hooks.def"
@@ -52,9 +58,11 @@ static const struct names names = {
 #undef CLASS
 #define ALIAS(from, to) from, to,
 #include "analyzer/torch/aliases.def"
+#include "analyzer/torch/aliases_measured.def"
 #undef ALIAS
 #define RESULT(function, class) function, class,
 #include "analyzer/torch/results.def"
+#include "analyzer/torch/results_measured.def"
 #undef RESULT
 #define HOOK(class, method, mode, need) class, method,
 #include "analyzer/torch/hooks.def"
@@ -90,7 +98,50 @@ static const struct api_entry measured_rows[] = {
 
 const char *const api_name_block = names.empty;
 
-#define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
+static const struct api_class class_rows[] = {
+#define CLASS(name, base, makes) {OFFSET(class_), OFFSET(base_), KIND_##makes},
+#include "analyzer/torch/classes.def"
+#undef CLASS
+};
+
+static const struct api_class measured_class_rows[] = {
+#define CLASS(name, base, makes) {OFFSET(measured_class_), OFFSET(measured_base_), KIND_##makes},
+#include "analyzer/torch/classes_measured.def"
+#undef CLASS
+};
+
+static const struct api_pair alias_rows[] = {
+#define ALIAS(from, to) {OFFSET(alias_), OFFSET(canonical_)},
+#include "analyzer/torch/aliases.def"
+#undef ALIAS
+};
+
+static const struct api_pair measured_alias_rows[] = {
+#define ALIAS(from, to) {OFFSET(measured_alias_), OFFSET(measured_canonical_)},
+#include "analyzer/torch/aliases_measured.def"
+#undef ALIAS
+};
+
+static const struct api_pair result_rows[] = {
+#define RESULT(function, class) {OFFSET(function_), OFFSET(made_)},
+#include "analyzer/torch/results.def"
+#undef RESULT
+};
+
+static const struct api_pair measured_result_rows[] = {
+#define RESULT(function, class) {OFFSET(measured_function_), OFFSET(measured_made_)},
+#include "analyzer/torch/results_measured.def"
+#undef RESULT
+};
+
+static const struct api_hook_mode hook_rows[] = {
+#define HOOK(class, method, mode, need) \
+	{OFFSET(hooked_), OFFSET(method_), API_MODE_##mode, API_NEED_##need},
+#include "analyzer/torch/hooks.def"
+#undef HOOK
+};
+
+#define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0])}
 
 const struct api_table api_tables[API_TABLE_COUNT] = {
 	TABLE(torch_rows),
@@ -98,40 +149,7 @@ const struct api_table api_tables[API_TABLE_COUNT] = {
 	TABLE(framework_rows),
 	TABLE(measured_rows),
 };
-
-const struct api_class api_class_rows[] = {
-#define CLASS(name, base, makes) {OFFSET(class_), OFFSET(base_), KIND_##makes},
-#include "analyzer/torch/classes.def"
-#undef CLASS
-};
-const uint32_t api_class_count = sizeof(api_class_rows) / sizeof(api_class_rows[0]);
-
-const struct api_class api_measured_class_rows[] = {
-#define CLASS(name, base, makes) {OFFSET(measured_class_), OFFSET(measured_base_), KIND_##makes},
-#include "analyzer/torch/classes_measured.def"
-#undef CLASS
-};
-const uint32_t api_measured_class_count =
-	sizeof(api_measured_class_rows) / sizeof(api_measured_class_rows[0]);
-
-const struct api_pair api_alias_rows[] = {
-#define ALIAS(from, to) {OFFSET(alias_), OFFSET(canonical_)},
-#include "analyzer/torch/aliases.def"
-#undef ALIAS
-};
-const uint32_t api_alias_count = sizeof(api_alias_rows) / sizeof(api_alias_rows[0]);
-
-const struct api_pair api_result_rows[] = {
-#define RESULT(function, class) {OFFSET(function_), OFFSET(made_)},
-#include "analyzer/torch/results.def"
-#undef RESULT
-};
-const uint32_t api_result_count = sizeof(api_result_rows) / sizeof(api_result_rows[0]);
-
-const struct api_hook_mode api_hook_rows[] = {
-#define HOOK(class, method, mode, need) \
-	{OFFSET(hooked_), OFFSET(method_), API_MODE_##mode, API_NEED_##need},
-#include "analyzer/torch/hooks.def"
-#undef HOOK
-};
-const uint32_t api_hook_count = sizeof(api_hook_rows) / sizeof(api_hook_rows[0]);
+const struct api_table api_class_tables[2] = {TABLE(class_rows), TABLE(measured_class_rows)};
+const struct api_table api_alias_tables[2] = {TABLE(alias_rows), TABLE(measured_alias_rows)};
+const struct api_table api_result_tables[2] = {TABLE(result_rows), TABLE(measured_result_rows)};
+const struct api_table api_hook_table = TABLE(hook_rows);

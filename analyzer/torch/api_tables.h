@@ -8,8 +8,9 @@
 #include "analyzer/torch/api.h"
 
 struct api_table {
-	const struct api_entry *rows;
+	const void *rows; /* each begins with the offset of its name */
 	uint32_t count;
+	uint32_t size; /* of a row */
 };
 
 struct api_pair { /* alias and canonical name; function and class of its result */
@@ -21,15 +22,9 @@ enum { API_TABLE_COUNT = 4 };
 
 extern const char *const api_name_block;
 extern const struct api_table api_tables[API_TABLE_COUNT];
-extern const struct api_class api_class_rows[];
-extern const uint32_t api_class_count;
-extern const struct api_class api_measured_class_rows[];
-extern const uint32_t api_measured_class_count;
-extern const struct api_pair api_alias_rows[];
-extern const uint32_t api_alias_count;
-extern const struct api_pair api_result_rows[];
-extern const uint32_t api_result_count;
-extern const struct api_hook_mode api_hook_rows[];
-extern const uint32_t api_hook_count;
+extern const struct api_table api_class_tables[2]; /* by hand, measured */
+extern const struct api_table api_alias_tables[2];
+extern const struct api_table api_result_tables[2];
+extern const struct api_table api_hook_table;
 
 #endif
