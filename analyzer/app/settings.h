@@ -1,0 +1,55 @@
+#ifndef GRAPHLINT_APP_SETTINGS_H
+#define GRAPHLINT_APP_SETTINGS_H
+
+/* What holds for a run: every option's value with who said so, and what only
+ * the configuration file can say. The command line beats the file, the file
+ * beats what it extends, that beats the defaults. Lives in the run's arena. */
+
+#include "analyzer/app/options.h"
+#include "analyzer/engine/select.h"
+
+/* Rules that are not reported in some files. */
+struct file_ignore {
+	const char *folder;  /* the pattern is relative to this; "" is here */
+	const char *pattern;
+	selector_list selectors;
+};
+
+/* What a function of the project's own does with graphs. */
+struct model_row {
+	const char *name; /* "package.module.function" */
+	const char *effect; /* "returns-graph", "takes-graph", "detaches", "no-grad" */
+};
+
+struct settings {
+	struct option_value of[OPTION_COUNT];
+	struct selection selection;
+	VEC(struct file_ignore) file_ignores;
+	VEC(struct model_row) models;
+	const char *config_path; /* NULL: no configuration file */
+	text_list config_files;  /* it and what it extends */
+};
+
+/* Defaults; every value is set. */
+void settings_init(struct arena *arena, struct settings *settings);
+
+static inline bool settings_flag(const struct settings *settings, enum option_id id)
+{
+	return settings->of[id].flag;
+}
+
+/* NULL when nobody said anything and there is no default. */
+static inline const char *settings_text(const struct settings *settings, enum option_id id)
+{
+	return settings->of[id].text;
+}
+
+static inline uint64_t settings_number(const struct settings *settings, enum option_id id)
+{
+	return settings->of[id].number;
+}
+
+/* --show-settings */
+void settings_dump(const struct settings *settings, struct text *out);
+
+#endif

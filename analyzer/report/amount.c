@@ -1,0 +1,114 @@
+#include "analyzer/report/amount.h"
+
+#include <math.h>
+
+enum { BARS = 8 };
+
+void amount_bytes(struct text *out, double bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	size_t unit = 0;
+
+	if (bytes < 0) {
+		text_add_chars(out, "-");
+		bytes = -bytes;
+	}
+	if (bytes < 1023.5) {
+		text_print(out, bytes < 0.05 ? "0" : "%.*f B", bytes == floor(bytes) ? 0 : 1, bytes);
+		return;
+	}
+	for (bytes /= 1024; bytes >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		bytes /= 1024;
+	text_print(out, "%.1f %s", bytes, units[unit]);
+}
+
+void amount_count(struct text *out, uint64_t count)
+{
+	uint64_t group = 1;
+
+	while (count / group >= 1000)
+		group *= 1000;
+	text_print(out, "%llu", (unsigned long long)(count / group));
+	for (group /= 1000; group; group /= 1000)
+		text_print(out, ",%03llu", (unsigned long long)(count / group % 1000));
+}
+
+void amount_of(struct text *out, uint64_t count, const char *one, const char *many)
+{
+	amount_count(out, count);
+	text_print(out, " %s", count == 1 ? one : many);
+}
+
+void amount_sparkline(struct text *out, const int64_t *values, uint32_t count)
+{
+	uint32_t bars = count < BARS ? count : BARS;
+	int64_t most = 0, least = INT64_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		most = values[i] > most ? values[i] : most;
+		least = values[i] < least ? values[i] : least;
+	}
+	for (uint32_t i = 0; bars > 1 && i < bars; i++) {
+		int64_t value = values[(uint64_t)i * (count - 1) / (bars - 1)];
+		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
+
+		text_add_code_point(out, 0x2581 + (uint32_t)(part * 7 + 0.5));
+	}
+}
+
+/* "24 GiB" rather than "24.0 GiB": this figure was given, not measured. */
+static void add_memory(struct text *out, uint64_t bytes)
+{
+	uint64_t gib = 1ull << 30;
+
+	if (bytes % gib == 0)
+		text_print(out, "%llu GiB", (unsigned long long)(bytes / gib));
+	else
+		amount_bytes(out, (double)bytes);
+}
+
+static void add_growth(const struct finding_replay *replay, uint64_t memory_bytes, struct text *out)
+{
+	if (replay->bytes_per_step >= 0.05) {
+		text_add_chars(out, ", +");
+		amount_bytes(out, replay->bytes_per_step);
+		text_add_chars(out, " per step");
+	}
+	if (replay->nodes_per_step >= 0.05)
+		text_print(out, ", +%.*f node%s per step",
+			   replay->nodes_per_step == floor(replay->nodes_per_step) ? 0 : 1,
+			   replay->nodes_per_step, replay->nodes_per_step == 1 ? "" : "s");
+	if (replay->verdict == REPLAY_SUPERLINEAR)
+		text_add_chars(out, " and rising");
+	text_add_chars(out, "  ");
+	amount_sparkline(out, replay->live_bytes, replay->steps);
+	if (memory_bytes && replay->bytes_per_step >= 0.05 && replay->verdict == REPLAY_LINEAR) {
+		text_add_chars(out, "   ");
+		add_memory(out, memory_bytes);
+		text_add_chars(out, " lasts ");
+		amount_count(out, (uint64_t)((double)memory_bytes / replay->bytes_per_step));
+		text_add_chars(out, " steps");
+	}
+}
+
+bool replay_sentence(const struct finding_replay *replay, uint64_t memory_bytes, struct text *out)
+{
+	if (replay->verdict == REPLAY_NONE) {
+		if (replay->reason)
+			text_print(out, "not replayed: %s", replay->reason);
+		return replay->reason != NULL;
+	}
+	text_add_chars(out, "replayed ");
+	amount_of(out, replay->steps, "step", "steps");
+	text_add_chars(out, replay->exact ? " (exact): " : " (structural, at least): ");
+	if (replay->steps) {
+		amount_bytes(out, (double)replay->live_bytes[0]);
+		text_add_chars(out, " → ");
+		amount_bytes(out, (double)replay->live_bytes[replay->steps - 1]);
+	}
+	if (replay->verdict == REPLAY_LINEAR || replay->verdict == REPLAY_SUPERLINEAR)
+		add_growth(replay, memory_bytes, out);
+	else
+		text_print(out, ", %s", replay_verdict_name(replay->verdict));
+	return true;
+}

@@ -1,0 +1,51 @@
+#include "analyzer/report/json_finding.h"
+#include "analyzer/report/report.h"
+
+/* One document: {version, findings, skipped, summary}. */
+void report_json(const struct report *report, struct text *out)
+{
+	const struct outcome *outcome = report->outcome;
+	struct json_writer json = {.out = out, .indents = true};
+
+	json_open_object(&json, NULL);
+	json_text(&json, "version", report->version);
+	json_open_array(&json, "findings");
+	for (uint32_t i = 0; i < outcome->findings.count; i++)
+		json_finding(&json, NULL, &outcome->findings.at[i]);
+	json_close_array(&json);
+	json_open_array(&json, "skipped");
+	for (uint32_t i = 0; i < outcome->skipped.count; i++)
+		json_skipped(&json, NULL, &outcome->skipped.at[i]);
+	json_close_array(&json);
+	json_summary(&json, "summary", outcome);
+	json_close_object(&json);
+	text_add_char(out, '\n');
+}
+
+/* One line each: a finding as it is, then {"skipped": ...}, then {"summary": ...}. */
+void report_jsonl(const struct report *report, struct text *out)
+{
+	const struct outcome *outcome = report->outcome;
+
+	for (uint32_t i = 0; i < outcome->findings.count; i++) {
+		struct json_writer json = {.out = out};
+
+		json_finding(&json, NULL, &outcome->findings.at[i]);
+		text_add_char(out, '\n');
+	}
+	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
+		struct json_writer json = {.out = out};
+
+		json_open_object(&json, NULL);
+		json_skipped(&json, "skipped", &outcome->skipped.at[i]);
+		json_close_object(&json);
+		text_add_char(out, '\n');
+	}
+	struct json_writer json = {.out = out};
+
+	json_open_object(&json, NULL);
+	json_text(&json, "version", report->version);
+	json_summary(&json, "summary", outcome);
+	json_close_object(&json);
+	text_add_char(out, '\n');
+}

@@ -1,0 +1,17 @@
+#ifndef GRAPHLINT_REPORT_JSON_FINDING_H
+#define GRAPHLINT_REPORT_JSON_FINDING_H
+
+/* A finding and a skip as JSON objects: what json, jsonl and the language
+ * server send. docs/output.md says what each field is. */
+
+#include "analyzer/finding/outcome.h"
+#include "analyzer/finding/rule.h"
+#include "analyzer/report/json_writer.h"
+
+void json_finding(struct json_writer *json, const char *name, const struct finding *finding);
+void json_skipped(struct json_writer *json, const char *name, const struct skipped *skipped);
+void json_summary(struct json_writer *json, const char *name, const struct outcome *outcome);
+/* {"row": 27, "column": 5} */
+void json_position(struct json_writer *json, const char *name, struct position position);
+
+#endif
