@@ -6,7 +6,8 @@ pkg_check_modules(check REQUIRED IMPORTED_TARGET check)
 set(list "${CMAKE_SOURCE_DIR}/tests/suites.def")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list}")
 file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/test_*.c")
-file(GLOB helpers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/*_runner.c")
+file(GLOB helpers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/*_runner.c"
+     "${CMAKE_SOURCE_DIR}/tests/temp_tree.c")
 
 add_executable(graphlint_tests ${sources} ${helpers})
 target_link_libraries(graphlint_tests PRIVATE graphlint_engine graphlint_rules graphlint_runtime
