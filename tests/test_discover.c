@@ -53,6 +53,8 @@ static const struct {
         {"a**b", "a/b", false},
         {"**a", "b/a", false},
         {"**a", "ba", true},
+        {"***/a", "b/c/a", true},
+        {"a/***", "a/b/c", true},
         {"[abc]x", "bx", true},
         {"[a-c]x", "dx", false},
         {"[!a-c]x", "dx", true},

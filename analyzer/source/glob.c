@@ -71,30 +71,25 @@ static const char *match_class(const char *at, const char *end, unsigned char by
 	return at < end ? at + 1 : NULL;
 }
 
-/* A double star that is a whole component: at the start or after a slash, and
- * before a slash or at the end. */
-static bool is_deep(const struct glob *g)
-{
-	const char *after = g->pattern + 2;
-
-	return g->pattern_end - g->pattern >= 2 && g->pattern[1] == '*' &&
-	       (g->pattern == g->pattern_start || g->pattern[-1] == '/') &&
-	       (after == g->pattern_end || *after == '/');
-}
-
+/* Two stars or more that are a whole component: at the start or after a slash,
+ * and before a slash or at the end. */
 static void begin_star(struct glob *g)
 {
-	if (is_deep(g)) {
-		g->pattern += g->pattern_end - g->pattern > 2 ? 3 : 2;
-		g->deep_pattern = g->pattern;
-		g->deep_path = g->path;
-		g->star_pattern = NULL;
-		return;
-	}
+	const char *first = g->pattern;
+	bool starts = first == g->pattern_start || first[-1] == '/';
+
 	while (g->pattern < g->pattern_end && *g->pattern == '*')
 		g->pattern++;
-	g->star_pattern = g->pattern;
-	g->star_path = g->path;
+	if (g->pattern - first < 2 || !starts ||
+	    (g->pattern < g->pattern_end && *g->pattern != '/')) {
+		g->star_pattern = g->pattern;
+		g->star_path = g->path;
+		return;
+	}
+	g->pattern += g->pattern < g->pattern_end;
+	g->deep_pattern = g->pattern;
+	g->deep_path = g->path;
+	g->star_pattern = NULL;
 }
 
 static bool match_byte(struct glob *g)
@@ -158,7 +153,7 @@ bool glob_match(const char *pattern, size_t pattern_length, const char *path, si
 			/* A double star at the end takes all that is left. */
 			if (g.pattern == g.pattern_end && g.pattern == g.deep_pattern &&
 			    !g.star_pattern)
-				return g.path < g.path_end || pattern_length == 2;
+				return g.path < g.path_end || path_length == 0;
 			continue;
 		}
 		if (g.path == g.path_end && g.pattern == g.pattern_end)
