@@ -46,3 +46,8 @@ awk -v layers="$layers" '
 	}
 	END { exit failed }
 ' >&2
+
+# Headers must not include each other in a circle.
+# shellcheck disable=SC2086
+find $folders -name '*.h' | sort | xargs grep -H '^#include "' |
+sed 's/:#include "\(.*\)".*/ \1/' | tsort >/dev/null

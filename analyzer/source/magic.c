@@ -113,13 +113,18 @@ static bool asks_for_help(const struct walk *w)
 	return at == end || w->text[at] == '\r' || w->text[at] == '#';
 }
 
+static bool is_escape(char c)
+{
+	return c == '%' || c == '!' || c == '?' || c == '/' || c == ',' || c == ';';
+}
+
 /* At the first character of a logical line. */
 static void blank_line_start(struct walk *w)
 {
 	static const char statement[] = "pass";
 	size_t end, line_end;
 
-	if (!memchr("%!?/,;", peek(w, 0), 6) && !asks_for_help(w))
+	if (!is_escape(peek(w, 0)) && !asks_for_help(w))
 		return;
 	end = end_of_command(w, w->at);
 	if (keep_timed_statement(w, end))
