@@ -61,11 +61,23 @@ graphlint_links(base Threads::Threads)
 graphlint_links(source jansson)
 graphlint_links(front tree_sitter tree_sitter_python ${CMAKE_DL_LIBS})
 graphlint_links(replay graphlint_runtime m)
-graphlint_links(engine tree_sitter_toml)
+graphlint_links(report jansson m)
+graphlint_links(engine tree_sitter tree_sitter_toml)
 
+# The rule pages of docs/ are put into the executable.
+file(GLOB pages CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/docs/rules/*.md")
+set(embedded "${CMAKE_BINARY_DIR}/rule_pages.c")
+add_custom_command(OUTPUT "${embedded}"
+  COMMAND ${CMAKE_COMMAND} "-DFOLDER=${CMAKE_SOURCE_DIR}/docs/rules" "-DOUT=${embedded}"
+          -P "${CMAKE_SOURCE_DIR}/cmake/embed_pages.cmake"
+  DEPENDS ${pages} "${CMAKE_SOURCE_DIR}/cmake/embed_pages.cmake" VERBATIM)
+
+# The app is a library, so that tests reach it, and a main.
 file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/analyzer/app/*.c")
-if(sources)
-  add_executable(graphlint ${sources})
-  target_link_libraries(graphlint PRIVATE graphlint_engine graphlint_rules)
-  install(TARGETS graphlint RUNTIME)
-endif()
+list(REMOVE_ITEM sources "${CMAKE_SOURCE_DIR}/analyzer/app/main.c")
+add_library(graphlint_app STATIC ${sources} "${embedded}")
+target_link_libraries(graphlint_app PUBLIC graphlint_engine)
+target_compile_definitions(graphlint_app PRIVATE GRAPHLINT_VERSION="${PROJECT_VERSION}")
+add_executable(graphlint analyzer/app/main.c)
+target_link_libraries(graphlint PRIVATE graphlint_app graphlint_rules)
+install(TARGETS graphlint RUNTIME)

@@ -10,7 +10,7 @@ file(GLOB helpers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/*_runner.c"
      "${CMAKE_SOURCE_DIR}/tests/temp_tree.c")
 
 add_executable(graphlint_tests ${sources} ${helpers})
-target_link_libraries(graphlint_tests PRIVATE graphlint_engine graphlint_rules graphlint_runtime
+target_link_libraries(graphlint_tests PRIVATE graphlint_app graphlint_engine graphlint_rules graphlint_runtime
                       PkgConfig::check m)
 target_compile_definitions(graphlint_tests PRIVATE
   GRAPHLINT_ROOT="${CMAKE_SOURCE_DIR}" GRAPHLINT_PROGRAM="${CMAKE_BINARY_DIR}/graphlint")

@@ -35,7 +35,8 @@ static bool add_argument_file(struct parsing *parsing, const char *path, unsigne
 		size_t length = strcspn(at, "\r\n");
 
 		if (length)
-			ok = add_argument(parsing, arena_text(parsing->arena, at, length), depth + 1);
+			ok = add_argument(parsing, arena_text(parsing->arena, at, length),
+			                  depth + 1);
 		at += length;
 		at += strspn(at, "\r\n");
 	}
@@ -63,7 +64,7 @@ static struct option_value *value_of(struct parsing *parsing, enum option_id id)
 }
 
 static bool read_operand(struct parsing *parsing, enum option_id id, const char *shown,
-			 const char *written)
+                         const char *written)
 {
 	struct text why = {.arena = parsing->arena};
 
@@ -93,7 +94,7 @@ static bool complain_unknown(struct parsing *parsing, const char *name, size_t l
 			suggestion_offer(&suggestion, options[i].name);
 	}
 	text_print(parsing->complaint, "`graphlint %s` has no option `--%s`",
-		   commands[command].name, suggestion.name);
+	           commands[command].name, suggestion.name);
 	suggestion_print(&suggestion, "--", parsing->complaint);
 	return false;
 }
@@ -132,8 +133,9 @@ static bool read_long(struct parsing *parsing, const char *argument)
 		return complain_unknown(parsing, name, length);
 	if (option_takes_operand(&options[id])) {
 		if (name[length])
-			return read_operand(parsing, id, arena_text(parsing->arena, argument, length + 2),
-					    name + length + 1);
+			return read_operand(parsing, id,
+			                    arena_text(parsing->arena, argument, length + 2),
+			                    name + length + 1);
 		return read_next(parsing, id, argument);
 	}
 	if (name[length]) {
@@ -152,7 +154,7 @@ static bool read_letters(struct parsing *parsing, const char *argument)
 
 		if (id == OPTION_COUNT) {
 			text_print(parsing->complaint, "`graphlint %s` has no option `%s`",
-				   commands[parsing->line->command].name, argument);
+			           commands[parsing->line->command].name, argument);
 			return false;
 		}
 		if (option_takes_operand(&options[id])) {
@@ -188,7 +190,7 @@ static bool read_arguments(struct parsing *parsing)
 }
 
 bool command_line_read(struct arena *arena, int count, char **arguments, struct command_line *line,
-		       struct text *complaint)
+                       struct text *complaint)
 {
 	struct parsing parsing = {.arena = arena, .line = line, .complaint = complaint};
 	enum command_id command;
@@ -213,7 +215,7 @@ static bool adds_up(enum option_id id)
 }
 
 static void apply_value(struct arena *arena, const struct command_line *line, enum option_id id,
-			struct option_value *into)
+                        struct option_value *into)
 {
 	text_list before = into->list;
 
@@ -233,13 +235,13 @@ static selector_list selectors_of(const struct command_line *line, enum option_i
 }
 
 void command_line_apply(struct arena *arena, const struct command_line *line,
-			struct settings *settings)
+                        struct settings *settings)
 {
 	struct selection_layer layer = {
-		.selects = command_line_has(line, OPTION_select),
-		.select = selectors_of(line, OPTION_select),
-		.extend = selectors_of(line, OPTION_extend_select),
-		.ignore = selectors_of(line, OPTION_ignore),
+	        .selects = command_line_has(line, OPTION_select),
+	        .select = selectors_of(line, OPTION_select),
+	        .extend = selectors_of(line, OPTION_extend_select),
+	        .ignore = selectors_of(line, OPTION_ignore),
 	};
 
 	for (int i = 0; i < OPTION_COUNT; i++) {

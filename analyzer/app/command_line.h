@@ -15,10 +15,10 @@ struct command_line {
 
 /* False: `complaint` says what is wrong. */
 GL_MUST_USE bool command_line_read(struct arena *arena, int count, char **arguments,
-				   struct command_line *line, struct text *complaint);
+                                   struct command_line *line, struct text *complaint);
 /* Lays what was given over the settings. */
 void command_line_apply(struct arena *arena, const struct command_line *line,
-			struct settings *settings);
+                        struct settings *settings);
 
 static inline bool command_line_has(const struct command_line *line, enum option_id id)
 {

@@ -63,9 +63,10 @@ static void add_commands(const char *between, struct text *out)
 
 static void bash(struct text *out)
 {
-	text_add_chars(out, "# bash completion for graphlint\n_graphlint() {\n"
-			    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-			    "\tlocal command=check words=\"\"\n\tcase ${COMP_WORDS[1]} in\n\t");
+	text_add_chars(out,
+	               "# bash completion for graphlint\n_graphlint() {\n"
+	               "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	               "\tlocal command=check words=\"\"\n\tcase ${COMP_WORDS[1]} in\n\t");
 	add_commands("|", out);
 	text_add_chars(out, ") command=${COMP_WORDS[1]} ;;\n\tesac\n\tcase $command:$prev in\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
@@ -73,12 +74,14 @@ static void bash(struct text *out)
 	text_add_chars(out, "\tesac\n\tcase $command in\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		bash_options(i, out);
-	text_add_chars(out, "\tesac\n\tif [[ $cur == -* ]]; then\n"
-			    "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
-			    "\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
-			    "\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY+=($(compgen -W \"");
+	text_add_chars(out,
+	               "\tesac\n\tif [[ $cur == -* ]]; then\n"
+	               "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
+	               "\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	               "\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY+=($(compgen -W \"");
 	add_commands(" ", out);
-	text_add_chars(out, "\" -- \"$cur\"))\n\tfi\n}\ncomplete -o filenames -F _graphlint graphlint\n");
+	text_add_chars(
+	        out, "\" -- \"$cur\"))\n\tfi\n}\ncomplete -o filenames -F _graphlint graphlint\n");
 }
 
 /* zsh */
@@ -95,7 +98,7 @@ static void add_zsh_help(const char *help, struct text *out)
 }
 
 static void zsh_spelling(const struct option *option, const char *dashes, const char *name,
-			 size_t length, struct text *out)
+                         size_t length, struct text *out)
 {
 	text_print(out, "\t\t\t'*%s", dashes);
 	text_add(out, name, length);
@@ -118,7 +121,7 @@ static void zsh_spelling(const struct option *option, const char *dashes, const 
 static void zsh(struct text *out)
 {
 	text_add_chars(out, "#compdef graphlint\n_graphlint() {\n\tlocal command=check\n"
-			    "\tcase $words[2] in\n\t");
+	                    "\tcase $words[2] in\n\t");
 	add_commands("|", out);
 	text_add_chars(out, ") command=$words[2] ;;\n\tesac\n\tcase $command in\n");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -129,7 +132,7 @@ static void zsh(struct text *out)
 			if (options[k].letter)
 				zsh_spelling(&options[k], "-", &options[k].letter, 1, out);
 			zsh_spelling(&options[k], "--", options[k].name, strlen(options[k].name),
-				     out);
+			             out);
 		}
 		text_add_chars(out, "\t\t\t'1: :_graphlint_first' '*:file:_files' ;;\n");
 	}
@@ -153,8 +156,8 @@ static void add_fish_text(const char *chars, struct text *out)
 
 static void fish_option(int command, const struct option *option, struct text *out)
 {
-	text_print(out, "complete -c graphlint -n '__graphlint_is %s' -l %s", commands[command].name,
-		   option->name);
+	text_print(out, "complete -c graphlint -n '__graphlint_is %s' -l %s",
+	           commands[command].name, option->name);
 	if (option->letter)
 		text_print(out, " -s %c", option->letter);
 	if (option_takes_operand(option))
@@ -172,13 +175,14 @@ static void fish_option(int command, const struct option *option, struct text *o
 static void fish(struct text *out)
 {
 	text_add_chars(out, "# fish completion for graphlint\nfunction __graphlint_is\n"
-			    "\tset -l words (commandline -opc)\n\tset -l command check\n"
-			    "\tif set -q words[2]; and contains -- $words[2] ");
+	                    "\tset -l words (commandline -opc)\n\tset -l command check\n"
+	                    "\tif set -q words[2]; and contains -- $words[2] ");
 	add_commands(" ", out);
-	text_add_chars(out, "\n\t\tset command $words[2]\n\tend\n\ttest $command = $argv[1]\nend\n");
+	text_add_chars(out,
+	               "\n\t\tset command $words[2]\n\tend\n\ttest $command = $argv[1]\nend\n");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		text_print(out, "complete -c graphlint -n __fish_is_first_arg -a %s -d ",
-			   commands[i].name);
+		           commands[i].name);
 		add_fish_text(commands[i].help, out);
 		text_add_char(out, '\n');
 	}

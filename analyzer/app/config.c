@@ -28,11 +28,11 @@ static bool complain(struct loading *loading, uint32_t line, const char *key, co
 	return false;
 }
 
-static bool complain_kind(struct loading *loading, const struct toml_value *value,
-			  const char *key, const char *wanted)
+static bool complain_kind(struct loading *loading, const struct toml_value *value, const char *key,
+                          const char *wanted)
 {
 	text_print(loading->complaint, "%s:%u: `%s` must be %s, not %s", loading->path, value->line,
-		   key, wanted, toml_kind_name(value->kind));
+	           key, wanted, toml_kind_name(value->kind));
 	return false;
 }
 
@@ -44,7 +44,7 @@ static const char *beside(const struct loading *loading, const char *path)
 /* values */
 
 static bool read_strings(struct loading *loading, const struct toml_value *value, const char *key,
-			 text_list *list)
+                         text_list *list)
 {
 	*list = (text_list){0};
 	if (value->kind != TOML_ARRAY)
@@ -60,7 +60,7 @@ static bool read_strings(struct loading *loading, const struct toml_value *value
 }
 
 static bool read_written(struct loading *loading, const struct option *option,
-			 const struct toml_value *value, struct option_value *into)
+                         const struct toml_value *value, struct option_value *into)
 {
 	struct text complaint = {.arena = loading->arena};
 	const char *written = value->text;
@@ -73,7 +73,7 @@ static bool read_written(struct loading *loading, const struct option *option,
 }
 
 static bool read_plain(struct loading *loading, const struct option *option,
-		       const struct toml_value *value, struct option_value *into)
+                       const struct toml_value *value, struct option_value *into)
 {
 	switch (option->kind) {
 	case OPTION_FLAG:
@@ -86,7 +86,8 @@ static bool read_plain(struct loading *loading, const struct option *option,
 		return read_written(loading, option, value, into);
 	case OPTION_SIZE:
 		if (value->kind != TOML_STRING && value->kind != TOML_INTEGER)
-			return complain_kind(loading, value, option->name, "a string or an integer");
+			return complain_kind(loading, value, option->name,
+			                     "a string or an integer");
 		return read_written(loading, option, value, into);
 	case OPTION_CHOICE:
 	case OPTION_TEXT:
@@ -123,7 +124,8 @@ static bool read_severity(struct loading *loading, const struct toml_value *row)
 
 	if (row->kind != TOML_STRING)
 		return complain_kind(loading, row, row->key, "a string");
-	for (change.severity = SEVERITY_INFO; change.severity <= SEVERITY_ERROR; change.severity++) {
+	for (change.severity = SEVERITY_INFO; change.severity <= SEVERITY_ERROR;
+	     change.severity++) {
 		if (!strcmp(severity_name(change.severity), row->text)) {
 			vec_push(loading->arena, &loading->settings->selection.severities, change);
 			return true;
@@ -134,7 +136,8 @@ static bool read_severity(struct loading *loading, const struct toml_value *row)
 
 static bool read_effect(struct loading *loading, const struct toml_value *row, const char *effect)
 {
-	static const char *const effects[] = {"returns-graph", "takes-graph", "detaches", "no-grad"};
+	static const char *const effects[] = {"returns-graph", "takes-graph", "detaches",
+	                                      "no-grad"};
 	struct suggestion suggestion = {.name = effect};
 	struct text what = {.arena = loading->arena};
 
@@ -148,7 +151,7 @@ static bool read_effect(struct loading *loading, const struct toml_value *row, c
 		suggestion_offer(&suggestion, effects[i]);
 	}
 	text_print(&what, "must be returns-graph, takes-graph, detaches or no-grad, not `%s`",
-		   effect);
+	           effect);
 	suggestion_print(&suggestion, "", &what);
 	return complain(loading, row->line, row->key, text_chars(&what));
 }
@@ -252,7 +255,7 @@ static bool read_base(struct loading *loading, const struct toml_value *extend)
 	base.depth++;
 	if (access(base.path, R_OK) != 0) {
 		text_print(loading->complaint, "%s:%u: `extend`: cannot read %s: %s", loading->path,
-			   extend->line, base.path, strerror(errno));
+		           extend->line, base.path, strerror(errno));
 		return false;
 	}
 	return read_file(&base);
@@ -285,8 +288,8 @@ static bool is_pyproject(const char *path)
 
 /* What a file says about us; NULL with an error message: it is no TOML. */
 static const struct toml_value *settings_table(struct arena *arena, const char *path,
-					       const struct file_text *file,
-					       struct toml_error *error)
+                                               const struct file_text *file,
+                                               struct toml_error *error)
 {
 	const struct toml_value *root = toml_parse(arena, file->bytes, file->length, error);
 
@@ -310,17 +313,17 @@ static bool read_file(struct loading *loading)
 	table = settings_table(loading->arena, loading->path, &file, &error);
 	if (error.message) {
 		text_print(loading->complaint, "%s:%u: %s", loading->path, error.line,
-			   error.message);
+		           error.message);
 		return false;
 	}
 	return !table || read_settings(loading, table);
 }
 
 bool config_read(struct arena *arena, const char *path, struct settings *settings,
-		 struct text *complaint)
+                 struct text *complaint)
 {
 	struct loading loading = {
-		.arena = arena, .settings = settings, .complaint = complaint, .path = path};
+	        .arena = arena, .settings = settings, .complaint = complaint, .path = path};
 
 	settings->config_path = path;
 	return read_file(&loading);

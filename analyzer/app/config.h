@@ -12,6 +12,6 @@
 const char *config_find(struct arena *arena, const char *folder);
 /* Reads the file, and first what it extends, over `settings`. */
 GL_MUST_USE bool config_read(struct arena *arena, const char *path, struct settings *settings,
-			     struct text *complaint);
+                             struct text *complaint);
 
 #endif

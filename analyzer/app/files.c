@@ -37,8 +37,8 @@ bool file_read(struct arena *arena, const char *path, struct file_text *file)
 	bool ok = from >= 0 && read_all(from, &text);
 	size_t mark;
 
-	*file = (struct file_text){.problem = ok ? NULL : arena_text(arena, strerror(errno),
-								     strlen(strerror(errno)))};
+	*file = (struct file_text){
+	        .problem = ok ? NULL : arena_text(arena, strerror(errno), strlen(strerror(errno)))};
 	if (from >= 0)
 		close(from);
 	if (!ok)
@@ -126,7 +126,7 @@ bool file_write(const char *path, const char *bytes, size_t length)
 		ok = write_in_place(target, bytes, length);
 	else
 		ok = replace_file(target, exists ? status.st_mode & 07777 : usual_mode(), bytes,
-				  length);
+		                  length);
 	free(target);
 	return ok;
 }

@@ -37,9 +37,9 @@ enum {
 
 const struct option options[OPTION_COUNT] = {
 #define GROUP(heading)
-#define OPTION(id, letter, name, kind, places, takers, operand, fallback, help) \
-	[OPTION_##id] = {name,   letter,  (enum option_kind)kind, places, \
-			 takers, operand, fallback,               help},
+#define OPTION(id, letter, name, kind, places, takers, operand, fallback, help)                    \
+	[OPTION_##id] = {name,     letter, (enum option_kind)kind, places, takers, operand,        \
+	                 fallback, help},
 #include "analyzer/app/options.def"
 #undef OPTION
 #undef GROUP
@@ -90,7 +90,7 @@ enum command_id command_find(const char *name)
 /* values */
 
 static bool read_choice(const struct option *option, const char *written,
-			struct option_value *value, struct text *complaint)
+                        struct option_value *value, struct text *complaint)
 {
 	struct suggestion suggestion = {.name = written};
 	uint64_t place = 0;
@@ -131,10 +131,20 @@ static bool read_unit(const char *unit, uint64_t *factor)
 		const char *name;
 		uint64_t factor;
 	} units[] = {
-		{"", 1},         {"B", 1},          {"KiB", 1ull << 10}, {"MiB", 1ull << 20},
-		{"GiB", 1ull << 30}, {"TiB", 1ull << 40}, {"K", 1ull << 10},   {"M", 1ull << 20},
-		{"G", 1ull << 30},   {"T", 1ull << 40},   {"kB", 1000},        {"MB", 1000000},
-		{"GB", 1000000000},  {"TB", 1000000000000},
+	        {"", 1},
+	        {"B", 1},
+	        {"KiB", 1ull << 10},
+	        {"MiB", 1ull << 20},
+	        {"GiB", 1ull << 30},
+	        {"TiB", 1ull << 40},
+	        {"K", 1ull << 10},
+	        {"M", 1ull << 20},
+	        {"G", 1ull << 30},
+	        {"T", 1ull << 40},
+	        {"kB", 1000},
+	        {"MB", 1000000},
+	        {"GB", 1000000000},
+	        {"TB", 1000000000000},
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -182,7 +192,7 @@ static void read_list(struct arena *arena, const char *written, text_list *list)
 }
 
 bool option_read(struct arena *arena, const struct option *option, const char *written,
-		 struct option_value *value, struct text *complaint)
+                 struct option_value *value, struct text *complaint)
 {
 	value->text = written;
 	switch (option->kind) {

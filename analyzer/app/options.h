@@ -56,7 +56,7 @@ struct option {
 	char letter; /* 0: none */
 	enum option_kind kind;
 	unsigned places;
-	unsigned commands; /* bits 1 << command_id */
+	unsigned commands;   /* bits 1 << command_id */
 	const char *operand; /* of a choice: "a|b|c" */
 	const char *fallback;
 	const char *help;
@@ -94,7 +94,7 @@ enum command_id command_find(const char *name);
 /* Reads what the user wrote. On failure `complaint` gets a sentence without
  * the option's name. A list is added to. */
 GL_MUST_USE bool option_read(struct arena *arena, const struct option *option, const char *written,
-			     struct option_value *value, struct text *complaint);
+                             struct option_value *value, struct text *complaint);
 /* "24GiB", "512 MB", "1000"; false when it is no size. */
 GL_MUST_USE bool read_size(const char *written, uint64_t *bytes);
 

@@ -38,7 +38,7 @@ static void print_list(const char *const *at, uint32_t count, struct text *out)
 }
 
 static void print_value(const struct option *option, const struct option_value *value,
-			struct text *out)
+                        struct text *out)
 {
 	switch (option->kind) {
 	case OPTION_FLAG:
@@ -108,7 +108,7 @@ static void dump_tables(const struct settings *settings, struct text *out)
 void settings_dump(const struct settings *settings, struct text *out)
 {
 	text_print(out, "# configuration: %s\n",
-		   settings->config_path ? settings->config_path : "none");
+	           settings->config_path ? settings->config_path : "none");
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		if (!(options[i].places & PLACE_KEY) || options[i].kind == OPTION_TABLE ||
 		    i == OPTION_extend)

@@ -6,20 +6,7 @@
  * beats what it extends, that beats the defaults. Lives in the run's arena. */
 
 #include "analyzer/app/options.h"
-#include "analyzer/engine/select.h"
-
-/* Rules that are not reported in some files. */
-struct file_ignore {
-	const char *folder;  /* the pattern is relative to this; "" is here */
-	const char *pattern;
-	selector_list selectors;
-};
-
-/* What a function of the project's own does with graphs. */
-struct model_row {
-	const char *name; /* "package.module.function" */
-	const char *effect; /* "returns-graph", "takes-graph", "detaches", "no-grad" */
-};
+#include "analyzer/engine/engine.h"
 
 struct settings {
 	struct option_value of[OPTION_COUNT];

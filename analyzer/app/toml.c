@@ -66,10 +66,10 @@ const struct toml_value *toml_find(const struct toml_value *table, const char *k
 const char *toml_kind_name(enum toml_kind kind)
 {
 	static const char *const names[] = {
-		[TOML_STRING] = "a string", [TOML_INTEGER] = "an integer",
-		[TOML_FLOAT] = "a float",   [TOML_BOOLEAN] = "a boolean",
-		[TOML_DATE] = "a date",     [TOML_ARRAY] = "an array",
-		[TOML_TABLE] = "a table",
+	        [TOML_STRING] = "a string", [TOML_INTEGER] = "an integer",
+	        [TOML_FLOAT] = "a float",   [TOML_BOOLEAN] = "a boolean",
+	        [TOML_DATE] = "a date",     [TOML_ARRAY] = "an array",
+	        [TOML_TABLE] = "a table",
 	};
 
 	return names[kind];
@@ -98,7 +98,7 @@ static uint32_t after_line_ending(const char *bytes, uint32_t at, uint32_t end)
 }
 
 static void add_basic_string(const struct reader *reader, TSNode node, uint32_t at, uint32_t end,
-			     struct text *out)
+                             struct text *out)
 {
 	uint32_t count = ts_node_named_child_count(node);
 
@@ -112,8 +112,8 @@ static void add_basic_string(const struct reader *reader, TSNode node, uint32_t 
 		text_add(out, reader->bytes + at, start - at);
 		add_escape(out, node_text(reader, escape), stop - start);
 		at = strchr("\r\n", reader->bytes[start + 1])
-			     ? after_line_ending(reader->bytes, stop, end)
-			     : stop;
+		             ? after_line_ending(reader->bytes, stop, end)
+		             : stop;
 	}
 	if (at < end)
 		text_add(out, reader->bytes + at, end - at);
@@ -127,7 +127,8 @@ static const char *read_string(const struct reader *reader, TSNode node)
 	struct text out = {.arena = reader->arena};
 	uint32_t quotes = 1;
 
-	if (end - start >= 6 && reader->bytes[start + 1] == quote && reader->bytes[start + 2] == quote)
+	if (end - start >= 6 && reader->bytes[start + 1] == quote &&
+	    reader->bytes[start + 2] == quote)
 		quotes = 3;
 	start += quotes;
 	end -= quotes;
@@ -163,7 +164,8 @@ static bool read_key(struct reader *reader, TSNode node, key_path *path)
 		bool quoted = is_node(part[count], "quoted_key");
 
 		vec_push(reader->arena, path,
-			 quoted ? read_string(reader, part[count]) : node_text(reader, part[count]));
+		         quoted ? read_string(reader, part[count])
+		                : node_text(reader, part[count]));
 	}
 	return true;
 }
@@ -174,7 +176,7 @@ static struct toml_value *table_at(struct toml_value *table, const char *key)
 }
 
 static void table_add(struct reader *reader, struct toml_value *table, const char *key,
-		      struct toml_value *value)
+                      struct toml_value *value)
 {
 	value->key = key;
 	vec_push(reader->arena, &table->items, value);
@@ -190,7 +192,7 @@ static bool fail_twice(struct reader *reader, TSNode node, const char *key)
 
 /* The table `key` of `table`, made if need be; the newest of an array of tables. */
 static struct toml_value *open_table(struct reader *reader, TSNode node, struct toml_value *table,
-				     const char *key)
+                                     const char *key)
 {
 	struct toml_value *inner = table_at(table, key);
 
@@ -207,7 +209,7 @@ static struct toml_value *open_table(struct reader *reader, TSNode node, struct 
 }
 
 static struct toml_value *open_path(struct reader *reader, TSNode node, struct toml_value *table,
-				    const key_path *path)
+                                    const key_path *path)
 {
 	for (uint32_t i = 0; table && i + 1 < path->count; i++)
 		table = open_table(reader, node, table, path->at[i]);
@@ -434,7 +436,7 @@ static const struct toml_value *read_tree(struct reader *reader, TSTree *tree)
 }
 
 const struct toml_value *toml_parse(struct arena *arena, const char *bytes, size_t length,
-				    struct toml_error *error)
+                                    struct toml_error *error)
 {
 	struct reader reader = {arena, bytes, error};
 	const struct toml_value *table = NULL;

@@ -26,13 +26,13 @@ enum toml_kind {
 
 struct toml_value {
 	enum toml_kind kind;
-	const char *key; /* in a table; NULL in an array */
-	uint32_t line;   /* from 1 */
+	const char *key;  /* in a table; NULL in an array */
+	uint32_t line;    /* from 1 */
 	const char *text; /* a string's value; of others: as written */
 	int64_t integer;
 	bool boolean;
-	bool closed; /* written in full: a header may not add to it */
-	bool headed; /* has had its [header] */
+	bool closed;                    /* written in full: a header may not add to it */
+	bool headed;                    /* has had its [header] */
 	VEC(struct toml_value *) items; /* of an array or table, as written */
 };
 
@@ -43,7 +43,7 @@ struct toml_error {
 
 /* The document's table; NULL with `error` filled when it is no TOML. */
 GL_MUST_USE const struct toml_value *toml_parse(struct arena *arena, const char *bytes,
-						size_t length, struct toml_error *error);
+                                                size_t length, struct toml_error *error);
 /* NULL when `table` is NULL, no table, or has no such key. */
 const struct toml_value *toml_find(const struct toml_value *table, const char *key);
 /* "a string", "an integer": for messages. */

@@ -98,8 +98,8 @@ static void help_commands(struct text *out)
 		const struct command *command = &commands[i];
 
 		text_print(out, "  %s%s%-*s %s%s\n", command->name, *command->operands ? " " : "",
-			   (int)(26 - strlen(command->name)), command->operands, command->help,
-			   i ? "" : " (the default)");
+		           (int)(26 - strlen(command->name)), command->operands, command->help,
+		           i ? "" : " (the default)");
 	}
 }
 
@@ -108,17 +108,19 @@ void usage_help(enum command_id command, struct text *out)
 	const struct command *shown = &commands[command];
 
 	if (command == COMMAND_check) {
-		text_add_chars(out, "graphlint finds the lines that keep PyTorch autograd graphs alive, "
-				    "and proves each one.\n\n"
-				    "Usage: graphlint [check] [OPTION...] [PATH...]\n"
-				    "       graphlint COMMAND [OPTION...] [OPERAND...]\n\n"
-				    "PATH is a file, a folder or a notebook, - standard input; without "
-				    "one it is the\ncurrent folder. @FILE stands for the lines of a file.\n");
+		text_add_chars(
+		        out,
+		        "graphlint finds the lines that keep PyTorch autograd graphs alive, "
+		        "and proves each one.\n\n"
+		        "Usage: graphlint [check] [OPTION...] [PATH...]\n"
+		        "       graphlint COMMAND [OPTION...] [OPERAND...]\n\n"
+		        "PATH is a file, a folder or a notebook, - standard input; without "
+		        "one it is the\ncurrent folder. @FILE stands for the lines of a file.\n");
 		help_commands(out);
 	} else {
 		text_print(out, "graphlint %s: %s\n\nUsage: graphlint %s [OPTION...]%s%s\n",
-			   shown->name, shown->help, shown->name, *shown->operands ? " " : "",
-			   shown->operands);
+		           shown->name, shown->help, shown->name, *shown->operands ? " " : "",
+		           shown->operands);
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		if (rows[i].heading && group_is_shown(i, command))
@@ -127,9 +129,10 @@ void usage_help(enum command_id command, struct text *out)
 			help_option(&options[rows[i].id], out);
 	}
 	if (command == COMMAND_check)
-		text_add_chars(out, "\nExit status: 0 nothing found at or above --fail-on; 1 findings; "
-				    "2 bad usage,\nbad configuration, an unreadable file or an internal "
-				    "error.\n");
+		text_add_chars(out,
+		               "\nExit status: 0 nothing found at or above --fail-on; 1 findings; "
+		               "2 bad usage,\nbad configuration, an unreadable file or an internal "
+		               "error.\n");
 }
 
 /* manual page */
@@ -208,26 +211,29 @@ static void troff_options(struct text *out)
 
 void usage_manual(struct text *out)
 {
-	text_add_chars(out, ".TH GRAPHLINT 1\n.SH NAME\ngraphlint \\- find the lines that keep "
-			    "PyTorch autograd graphs alive\n.SH SYNOPSIS\n.B graphlint\n"
-			    "[check] [OPTION...] [PATH...]\n.br\n.B graphlint\n"
-			    "COMMAND [OPTION...] [OPERAND...]\n.SH DESCRIPTION\n"
-			    "Reads PyTorch training code in Python, notebooks and C++, finds the lines "
-			    "that keep\nautograd graphs alive, and proves each one by replaying the loop "
-			    "in an autograd\nruntime of its own. It never imports or runs the code.\n"
-			    "PATH is a file, a folder or a notebook, \\- standard input; without one it "
-			    "is the\ncurrent folder. @FILE stands for the lines of a file.\n");
+	text_add_chars(
+	        out, ".TH GRAPHLINT 1\n.SH NAME\ngraphlint \\- find the lines that keep "
+	             "PyTorch autograd graphs alive\n.SH SYNOPSIS\n.B graphlint\n"
+	             "[check] [OPTION...] [PATH...]\n.br\n.B graphlint\n"
+	             "COMMAND [OPTION...] [OPERAND...]\n.SH DESCRIPTION\n"
+	             "Reads PyTorch training code in Python, notebooks and C++, finds the lines "
+	             "that keep\nautograd graphs alive, and proves each one by replaying the loop "
+	             "in an autograd\nruntime of its own. It never imports or runs the code.\n"
+	             "PATH is a file, a folder or a notebook, \\- standard input; without one it "
+	             "is the\ncurrent folder. @FILE stands for the lines of a file.\n");
 	troff_commands(out);
 	troff_options(out);
-	text_add_chars(out, ".SH CONFIGURATION\nThe nearest .graphlint.toml, graphlint.toml or "
-			    "pyproject.toml with [tool.graphlint],\nupward from the paths. The options "
-			    "above are its keys, by their long names, and:\n");
+	text_add_chars(out,
+	               ".SH CONFIGURATION\nThe nearest .graphlint.toml, graphlint.toml or "
+	               "pyproject.toml with [tool.graphlint],\nupward from the paths. The options "
+	               "above are its keys, by their long names, and:\n");
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		if (only_in_file(&options[i]))
 			troff_key(&options[i], out);
 	}
-	text_add_chars(out, ".SH EXIT STATUS\n0: nothing found at or above \\-\\-fail\\-on; "
-			    "1: findings; 2: bad usage, bad\nconfiguration, an unreadable file or an "
-			    "internal error.\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour unless "
-			    "\\-\\-color always.\n");
+	text_add_chars(out,
+	               ".SH EXIT STATUS\n0: nothing found at or above \\-\\-fail\\-on; "
+	               "1: findings; 2: bad usage, bad\nconfiguration, an unreadable file or an "
+	               "internal error.\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour unless "
+	               "\\-\\-color always.\n");
 }

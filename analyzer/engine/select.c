@@ -59,7 +59,7 @@ static struct rule_choice choose(const struct selection *selection, const struct
 }
 
 struct rule_choice *selection_apply(struct arena *arena, const struct selection *selection,
-				    struct rule_table rules)
+                                    struct rule_table rules)
 {
 	struct rule_choice *choices = arena_array(arena, struct rule_choice, rules.count);
 

@@ -39,7 +39,7 @@ struct rule_choice {
 
 /* One choice for each rule of the table, in `arena`. */
 struct rule_choice *selection_apply(struct arena *arena, const struct selection *selection,
-				    struct rule_table rules);
+                                    struct rule_table rules);
 /* Whether any rule answers to this selector. */
 bool selector_is_known(struct rule_table rules, const char *selector);
 

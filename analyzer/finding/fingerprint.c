@@ -31,7 +31,7 @@ static const char *fold_path(struct arena *arena, const char *path)
 	return text_chars(&out);
 }
 
-static const char *absolute_path(struct arena *arena, const char *path)
+const char *path_absolute(struct arena *arena, const char *path)
 {
 	struct text joined = {.arena = arena};
 	char here[PATH_MAX];
@@ -44,7 +44,7 @@ static const char *absolute_path(struct arena *arena, const char *path)
 
 const char *path_below(struct arena *arena, const char *root, const char *path)
 {
-	const char *absolute = absolute_path(arena, path);
+	const char *absolute = path_absolute(arena, path);
 	size_t length = strlen(root);
 
 	while (length && root[length - 1] == '/')
@@ -66,7 +66,7 @@ static void add_line_without_blanks(const struct finding *finding, struct text *
 }
 
 static struct digest digest_content(struct arena *scratch, const struct finding *finding,
-				    const char *root)
+                                    const char *root)
 {
 	struct text content = {.arena = scratch};
 	const char *path = finding->source->path;
@@ -99,7 +99,7 @@ static int compare_numbered(const void *left, const void *right)
 }
 
 struct digest *findings_fingerprint(struct arena *arena, const finding_list *findings,
-				    const char *root)
+                                    const char *root)
 {
 	struct digest *digests = arena_array(arena, struct digest, findings->count);
 	struct numbered *order = arena_array(arena, struct numbered, findings->count);

@@ -12,8 +12,10 @@
  * from `root`, an absolute folder, so that it does not matter how they were
  * given; NULL: as given. */
 struct digest *findings_fingerprint(struct arena *arena, const finding_list *findings,
-				    const char *root);
+                                    const char *root);
 
+/* From the current folder, "." and ".." folded by their spelling. */
+const char *path_absolute(struct arena *arena, const char *path);
 /* `path` below the absolute folder `root`; as it is when it lies elsewhere. */
 const char *path_below(struct arena *arena, const char *root, const char *path);
 

@@ -19,14 +19,14 @@ struct outcome {
 	finding_list findings;
 	VEC(struct skipped) skipped;
 	VEC(const char *) stale; /* baseline entries that no finding answers to */
-	uint32_t files;      /* linted */
-	uint32_t analysed;   /* of those, not taken from the cache or left out by the scan */
+	uint32_t files;          /* linted */
+	uint32_t analysed;       /* of those, not taken from the cache or left out by the scan */
 	uint32_t from_cache;
 	uint32_t left_out;   /* by the scan: they cannot matter */
 	uint32_t suppressed; /* by comments */
 	uint32_t baselined;
-	uint32_t off_diff;   /* on lines that did not change */
-	uint32_t refuted;    /* by replay */
+	uint32_t off_diff; /* on lines that did not change */
+	uint32_t refuted;  /* by replay */
 };
 
 void outcome_sort(struct outcome *outcome);

@@ -14,7 +14,8 @@ void amount_bytes(struct text *out, double bytes)
 		bytes = -bytes;
 	}
 	if (bytes < 1023.5) {
-		text_print(out, bytes < 0.05 ? "0" : "%.*f B", bytes == floor(bytes) ? 0 : 1, bytes);
+		text_print(out, bytes < 0.05 ? "0" : "%.*f B", bytes == floor(bytes) ? 0 : 1,
+		           bytes);
 		return;
 	}
 	for (bytes /= 1024; bytes >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
@@ -76,8 +77,8 @@ static void add_growth(const struct finding_replay *replay, uint64_t memory_byte
 	}
 	if (replay->nodes_per_step >= 0.05)
 		text_print(out, ", +%.*f node%s per step",
-			   replay->nodes_per_step == floor(replay->nodes_per_step) ? 0 : 1,
-			   replay->nodes_per_step, replay->nodes_per_step == 1 ? "" : "s");
+		           replay->nodes_per_step == floor(replay->nodes_per_step) ? 0 : 1,
+		           replay->nodes_per_step, replay->nodes_per_step == 1 ? "" : "s");
 	if (replay->verdict == REPLAY_SUPERLINEAR)
 		text_add_chars(out, " and rising");
 	text_add_chars(out, "  ");

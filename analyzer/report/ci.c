@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/finding/fingerprint.h"
-#include "analyzer/report/json_writer.h"
+#include "analyzer/report/emit.h"
 #include "analyzer/report/place.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/summary.h"
@@ -32,7 +32,7 @@ static const char *github_level(enum severity severity)
 }
 
 static void github_finding(const struct report *report, struct arena *scratch,
-			   const struct finding *finding, struct text *out)
+                           const struct finding *finding, struct text *out)
 {
 	const struct source *source = finding->source;
 	struct position first = source_position(source, finding->span.start);
@@ -53,7 +53,7 @@ static void github_finding(const struct report *report, struct arena *scratch,
 		text_add_chars(out, "%0A");
 		if (step->source)
 			text_print(out, "line %u: ",
-				   source_position(step->source, step->span.start).row);
+			           source_position(step->source, step->span.start).row);
 		add_percented(out, step->message, "");
 	}
 	text_add_char(out, '\n');
@@ -98,7 +98,7 @@ static void add_azure(struct text *out, const char *chars)
 }
 
 static void azure_issue(struct text *out, bool is_error, const char *path, struct position position,
-			const char *code, const char *message)
+                        const char *code, const char *message)
 {
 	text_print(out, "##vso[task.logissue type=%s;sourcepath=", is_error ? "error" : "warning");
 	add_azure(out, path);
@@ -118,9 +118,9 @@ void report_azure(const struct report *report, struct text *out)
 		const struct finding *finding = &outcome->findings.at[i];
 
 		azure_issue(out, finding->severity == SEVERITY_ERROR,
-			    path_of(report, &scratch, finding->source->path),
-			    source_position(finding->source, finding->span.start),
-			    finding->rule->code, finding->message);
+		            path_of(report, &scratch, finding->source->path),
+		            source_position(finding->source, finding->span.start),
+		            finding->rule->code, finding->message);
 		arena_reset(&scratch);
 	}
 	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
@@ -130,7 +130,7 @@ void report_azure(const struct report *report, struct text *out)
 		if (skipped->source && skipped->span.end > skipped->span.start)
 			position = source_position(skipped->source, skipped->span.start);
 		azure_issue(out, skipped->is_failure, path_of(report, &scratch, skipped->path),
-			    position, "not-analysed", skipped->reason);
+		            position, "not-analysed", skipped->reason);
 		arena_reset(&scratch);
 	}
 	arena_release(&scratch);
@@ -152,52 +152,52 @@ static const char *gitlab_severity(enum severity severity)
 	return "info";
 }
 
-static void gitlab_place(struct json_writer *json, const char *name, struct position position)
+static void gitlab_place(struct emitter *json, const char *name, struct position position)
 {
-	json_open_object(json, name);
-	json_number(json, "line", position.row);
-	json_number(json, "column", position.column);
-	json_close_object(json);
+	emit_open_object(json, name);
+	emit_number(json, "line", position.row);
+	emit_number(json, "column", position.column);
+	emit_close_object(json);
 }
 
-static void gitlab_finding(const struct report *report, struct json_writer *json,
-			   struct arena *scratch, const struct finding *finding,
-			   struct digest fingerprint)
+static void gitlab_finding(const struct report *report, struct emitter *json,
+                           struct arena *scratch, const struct finding *finding,
+                           struct digest fingerprint)
 {
 	struct text description = {.arena = scratch};
 	char hex[DIGEST_HEX_LENGTH + 1];
 
 	digest_hex(fingerprint, hex);
 	text_print(&description, "%s %s: %s", finding->rule->code, finding->rule->slug,
-		   finding->message);
-	json_open_object(json, NULL);
-	json_text(json, "description", text_chars(&description));
-	json_text(json, "check_name", finding->rule->slug);
-	json_text(json, "fingerprint", hex);
-	json_text(json, "severity", gitlab_severity(finding->severity));
-	json_open_object(json, "location");
-	json_text(json, "path", path_of(report, scratch, finding->source->path));
-	json_open_object(json, "positions");
+	           finding->message);
+	emit_open_object(json, NULL);
+	emit_text(json, "description", text_chars(&description));
+	emit_text(json, "check_name", finding->rule->slug);
+	emit_text(json, "fingerprint", hex);
+	emit_text(json, "severity", gitlab_severity(finding->severity));
+	emit_open_object(json, "location");
+	emit_text(json, "path", path_of(report, scratch, finding->source->path));
+	emit_open_object(json, "positions");
 	gitlab_place(json, "begin", source_position(finding->source, finding->span.start));
 	gitlab_place(json, "end", place_end(finding->source, finding->span));
-	json_close_object(json);
-	json_close_object(json);
-	json_close_object(json);
+	emit_close_object(json);
+	emit_close_object(json);
+	emit_close_object(json);
 }
 
 void report_gitlab(const struct report *report, struct text *out)
 {
 	const finding_list *findings = &report->outcome->findings;
 	struct arena scratch = {0}, kept = {0};
-	struct json_writer json = {.out = out, .indents = true};
+	struct emitter json = {.out = out, .indents = true};
 	struct digest *digests = findings_fingerprint(&kept, findings, report->root);
 
-	json_open_array(&json, NULL);
+	emit_open_array(&json, NULL);
 	for (uint32_t i = 0; i < findings->count; i++) {
 		gitlab_finding(report, &json, &scratch, &findings->at[i], digests[i]);
 		arena_reset(&scratch);
 	}
-	json_close_array(&json);
+	emit_close_array(&json);
 	text_add_char(out, '\n');
 	arena_release(&scratch);
 	arena_release(&kept);
@@ -205,73 +205,73 @@ void report_gitlab(const struct report *report, struct text *out)
 
 /* rdjsonl: reviewdog; its columns count bytes */
 
-static void reviewdog_place(struct json_writer *json, const char *name, const struct source *source,
-			    uint32_t offset)
+static void reviewdog_place(struct emitter *json, const char *name, const struct source *source,
+                            uint32_t offset)
 {
 	uint32_t line = source_line_at(source, offset);
 
-	json_open_object(json, name);
-	json_number(json, "line", source_position(source, offset).row);
-	json_number(json, "column", offset - source->lines[line] + 1);
-	json_close_object(json);
+	emit_open_object(json, name);
+	emit_number(json, "line", source_position(source, offset).row);
+	emit_number(json, "column", offset - source->lines[line] + 1);
+	emit_close_object(json);
 }
 
-static void reviewdog_range(struct json_writer *json, const struct source *source, struct span span)
+static void reviewdog_range(struct emitter *json, const struct source *source, struct span span)
 {
-	json_open_object(json, "range");
+	emit_open_object(json, "range");
 	reviewdog_place(json, "start", source, span.start);
 	reviewdog_place(json, "end", source, span.end);
-	json_close_object(json);
+	emit_close_object(json);
 }
 
 static const char *reviewdog_severity(enum severity severity)
 {
 	return severity == SEVERITY_ERROR     ? "ERROR"
 	       : severity == SEVERITY_WARNING ? "WARNING"
-					      : "INFO";
+	                                      : "INFO";
 }
 
 static void reviewdog_location(const struct report *report, struct arena *scratch,
-			       struct json_writer *json, const struct source *source,
-			       struct span span)
+                               struct emitter *json, const struct source *source,
+                               struct span span)
 {
-	json_open_object(json, "location");
-	json_text(json, "path", path_of(report, scratch, source->path));
+	emit_open_object(json, "location");
+	emit_text(json, "path", path_of(report, scratch, source->path));
 	reviewdog_range(json, source, span);
-	json_close_object(json);
+	emit_close_object(json);
 }
 
 static void reviewdog_steps(const struct report *report, struct arena *scratch,
-			    struct json_writer *json, const struct finding *finding)
+                            struct emitter *json, const struct finding *finding)
 {
-	json_open_array(json, "relatedLocations");
+	emit_open_array(json, "relatedLocations");
 	for (uint32_t i = 0; i < finding->steps.count; i++) {
 		const struct finding_step *step = &finding->steps.at[i];
 
 		if (!step->source)
 			continue;
-		json_open_object(json, NULL);
-		json_text(json, "message", step->message);
+		emit_open_object(json, NULL);
+		emit_text(json, "message", step->message);
 		reviewdog_location(report, scratch, json, step->source, step->span);
-		json_close_object(json);
+		emit_close_object(json);
 	}
-	json_close_array(json);
+	emit_close_array(json);
 }
 
-static void reviewdog_fixes(struct json_writer *json, const struct finding *finding)
+static void reviewdog_fixes(struct emitter *json, const struct finding *finding)
 {
 	const struct finding_fix *fix = finding->fixes.at;
 
 	if (!finding->fixes.count)
 		return;
-	json_open_array(json, "suggestions");
+	emit_open_array(json, "suggestions");
 	for (uint32_t i = 0; i < fix->edits.count; i++) {
-		json_open_object(json, NULL);
+		emit_open_object(json, NULL);
 		reviewdog_range(json, finding->source, fix->edits.at[i].span);
-		json_text(json, "text", fix->edits.at[i].text);
-		json_close_object(json);
+		emit_text(json, "text", fix->edits.at[i].text);
+		emit_close_object(json);
 	}
-	json_close_array(json);
+	emit_close_array(json);
 }
 
 void report_rdjsonl(const struct report *report, struct text *out)
@@ -281,21 +281,21 @@ void report_rdjsonl(const struct report *report, struct text *out)
 
 	for (uint32_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->at[i];
-		struct json_writer json = {.out = out};
+		struct emitter json = {.out = out};
 
-		json_open_object(&json, NULL);
-		json_text(&json, "message", finding->message);
+		emit_open_object(&json, NULL);
+		emit_text(&json, "message", finding->message);
 		reviewdog_location(report, &scratch, &json, finding->source, finding->span);
-		json_text(&json, "severity", reviewdog_severity(finding->severity));
-		json_open_object(&json, "source");
-		json_text(&json, "name", "graphlint");
-		json_close_object(&json);
-		json_open_object(&json, "code");
-		json_text(&json, "value", finding->rule->code);
-		json_close_object(&json);
+		emit_text(&json, "severity", reviewdog_severity(finding->severity));
+		emit_open_object(&json, "source");
+		emit_text(&json, "name", "graphlint");
+		emit_close_object(&json);
+		emit_open_object(&json, "code");
+		emit_text(&json, "value", finding->rule->code);
+		emit_close_object(&json);
 		reviewdog_fixes(&json, finding);
 		reviewdog_steps(report, &scratch, &json, finding);
-		json_close_object(&json);
+		emit_close_object(&json);
 		text_add_char(out, '\n');
 		arena_reset(&scratch);
 	}

@@ -14,7 +14,7 @@ void report_concise(const struct report *report, struct text *out)
 		place_print(finding->source, finding->span, out);
 		text_add_chars(out, ": ");
 		style_text(out, report->color, style_of_severity(finding->severity),
-			   severity_name(finding->severity));
+		           severity_name(finding->severity));
 		text_print(out, " %s %s: ", finding->rule->code, finding->rule->slug);
 		show_text(out, finding->message);
 		text_add_char(out, '\n');

@@ -7,7 +7,7 @@
 
 enum {
 	TAB_COLUMNS = 4,
-	SHOWN_COLUMNS = 160, /* longer lines are cut */
+	SHOWN_COLUMNS = 160,  /* longer lines are cut */
 	CONTEXT_COLUMNS = 40, /* of a cut line, before the first mark */
 	WHOLE_MARK_LINES = 4, /* of longer marks, the first and the last line */
 };
@@ -33,7 +33,7 @@ struct drawing {
 /* Appends the line's characters from byte `from` to `to`; returns the column
  * reached when starting at `column`. `out` NULL: only count. */
 static unsigned show_bytes(const struct source *source, uint32_t from, uint32_t to, unsigned column,
-			   struct text *out, struct text *spare)
+                           struct text *out, struct text *spare)
 {
 	struct text *into = out ? out : spare;
 
@@ -78,14 +78,14 @@ static uint32_t line_indent_end(const struct source *source, uint32_t line)
 /* pieces */
 
 static void add_piece(struct drawing *drawing, const struct excerpt_mark *mark, uint32_t line,
-		      uint32_t from, uint32_t to, bool labelled)
+                      uint32_t from, uint32_t to, bool labelled)
 {
 	struct piece piece = {
-		.line = line,
-		.start = column_of(drawing, line, from),
-		.end = column_of(drawing, line, to),
-		.primary = mark->primary,
-		.label = labelled ? mark->label : NULL,
+	        .line = line,
+	        .start = column_of(drawing, line, from),
+	        .end = column_of(drawing, line, to),
+	        .primary = mark->primary,
+	        .label = labelled ? mark->label : NULL,
 	};
 
 	if (piece.end <= piece.start)
@@ -152,7 +152,7 @@ struct window {
 };
 
 static struct window window_of(const struct drawing *drawing, uint32_t line,
-			       const struct piece *first)
+                               const struct piece *first)
 {
 	struct span span = source_line_span(drawing->source, line);
 	unsigned width = column_of(drawing, line, span.end);
@@ -170,7 +170,7 @@ static struct window window_of(const struct drawing *drawing, uint32_t line,
 }
 
 static void show_window(const struct drawing *drawing, uint32_t line, struct window window,
-			struct text *out)
+                        struct text *out)
 {
 	struct span span = source_line_span(drawing->source, line);
 	struct text spare = {.arena = drawing->scratch};
@@ -182,10 +182,10 @@ static void show_window(const struct drawing *drawing, uint32_t line, struct win
 
 		utf8_next(drawing->source->text, span.end, &at);
 		next = show_bytes(drawing->source, (uint32_t)from, (uint32_t)at, column, NULL,
-				  &spare);
+		                  &spare);
 		if (column >= window.start && next <= window.end)
 			show_bytes(drawing->source, (uint32_t)from, (uint32_t)at, column, out,
-				   &spare);
+			           &spare);
 		else if (column < window.start && next > window.start)
 			text_add_repeated(out, ' ', next - window.start);
 		column = next;
@@ -237,7 +237,7 @@ static struct piece seen(const struct piece *piece, struct window window)
 
 /* The primary mark is drawn over the others. */
 static unsigned draw_underlines(const struct drawing *drawing, const struct piece *pieces,
-				uint32_t count)
+                                uint32_t count)
 {
 	struct text cells = {.arena = drawing->scratch};
 	struct text *out = drawing->out;
@@ -279,7 +279,7 @@ static void draw_label(const struct drawing *drawing, const struct piece *piece)
 
 /* A bar under each labelled piece that starts before `limit`; returns the column. */
 static unsigned draw_bars(const struct drawing *drawing, const struct piece *pieces, uint32_t count,
-			  unsigned limit)
+                          unsigned limit)
 {
 	unsigned column = 0;
 
@@ -288,7 +288,7 @@ static unsigned draw_bars(const struct drawing *drawing, const struct piece *pie
 			continue;
 		text_add_repeated(drawing->out, ' ', pieces[i].start - column);
 		style_text(drawing->out, drawing->look->color, style_of(drawing, pieces[i].primary),
-			   "|");
+		           "|");
 		column = pieces[i].start + 1;
 	}
 	return column;
@@ -296,7 +296,7 @@ static unsigned draw_bars(const struct drawing *drawing, const struct piece *pie
 
 /* The labels that did not fit beside the underlines, the rightmost first. */
 static void draw_hanging_labels(const struct drawing *drawing, const struct piece *pieces,
-				uint32_t count)
+                                uint32_t count)
 {
 	bool first = true;
 
@@ -320,7 +320,7 @@ static void draw_hanging_labels(const struct drawing *drawing, const struct piec
 }
 
 static void draw_marks(const struct drawing *drawing, const struct piece *first, uint32_t count,
-		       struct window window)
+                       struct window window)
 {
 	struct piece *pieces = arena_array(drawing->scratch, struct piece, count);
 	struct piece *last = &pieces[count - 1];
@@ -340,7 +340,7 @@ static void draw_marks(const struct drawing *drawing, const struct piece *first,
 }
 
 static void draw_line(const struct drawing *drawing, uint32_t line, const struct piece *first,
-		      uint32_t count)
+                      uint32_t count)
 {
 	struct window window = window_of(drawing, line, first);
 
@@ -376,7 +376,7 @@ unsigned excerpt_gutter(const struct source *source, const excerpt_marks *marks)
 }
 
 void excerpt_print(struct arena *scratch, const struct source *source, excerpt_marks *marks,
-		   const struct excerpt_look *look, struct text *out)
+                   const struct excerpt_look *look, struct text *out)
 {
 	struct drawing drawing = {.scratch = scratch, .source = source, .look = look, .out = out};
 

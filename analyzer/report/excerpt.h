@@ -25,7 +25,7 @@ struct excerpt_look {
 unsigned excerpt_gutter(const struct source *source, const excerpt_marks *marks);
 /* All marks are in `source`, and in one cell of it; sorts them. */
 void excerpt_print(struct arena *scratch, const struct source *source, excerpt_marks *marks,
-		   const struct excerpt_look *look, struct text *out);
+                   const struct excerpt_look *look, struct text *out);
 /* "   |" */
 void excerpt_gap(const struct excerpt_look *look, struct text *out);
 

@@ -5,20 +5,20 @@
 void report_json(const struct report *report, struct text *out)
 {
 	const struct outcome *outcome = report->outcome;
-	struct json_writer json = {.out = out, .indents = true};
+	struct emitter json = {.out = out, .indents = true};
 
-	json_open_object(&json, NULL);
-	json_text(&json, "version", report->version);
-	json_open_array(&json, "findings");
+	emit_open_object(&json, NULL);
+	emit_text(&json, "version", report->version);
+	emit_open_array(&json, "findings");
 	for (uint32_t i = 0; i < outcome->findings.count; i++)
 		json_finding(&json, NULL, &outcome->findings.at[i]);
-	json_close_array(&json);
-	json_open_array(&json, "skipped");
+	emit_close_array(&json);
+	emit_open_array(&json, "skipped");
 	for (uint32_t i = 0; i < outcome->skipped.count; i++)
 		json_skipped(&json, NULL, &outcome->skipped.at[i]);
-	json_close_array(&json);
+	emit_close_array(&json);
 	json_summary(&json, "summary", outcome);
-	json_close_object(&json);
+	emit_close_object(&json);
 	text_add_char(out, '\n');
 }
 
@@ -28,24 +28,24 @@ void report_jsonl(const struct report *report, struct text *out)
 	const struct outcome *outcome = report->outcome;
 
 	for (uint32_t i = 0; i < outcome->findings.count; i++) {
-		struct json_writer json = {.out = out};
+		struct emitter json = {.out = out};
 
 		json_finding(&json, NULL, &outcome->findings.at[i]);
 		text_add_char(out, '\n');
 	}
 	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
-		struct json_writer json = {.out = out};
+		struct emitter json = {.out = out};
 
-		json_open_object(&json, NULL);
+		emit_open_object(&json, NULL);
 		json_skipped(&json, "skipped", &outcome->skipped.at[i]);
-		json_close_object(&json);
+		emit_close_object(&json);
 		text_add_char(out, '\n');
 	}
-	struct json_writer json = {.out = out};
+	struct emitter json = {.out = out};
 
-	json_open_object(&json, NULL);
-	json_text(&json, "version", report->version);
+	emit_open_object(&json, NULL);
+	emit_text(&json, "version", report->version);
 	json_summary(&json, "summary", outcome);
-	json_close_object(&json);
+	emit_close_object(&json);
 	text_add_char(out, '\n');
 }

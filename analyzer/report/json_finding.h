@@ -6,12 +6,12 @@
 
 #include "analyzer/finding/outcome.h"
 #include "analyzer/finding/rule.h"
-#include "analyzer/report/json_writer.h"
+#include "analyzer/report/emit.h"
 
-void json_finding(struct json_writer *json, const char *name, const struct finding *finding);
-void json_skipped(struct json_writer *json, const char *name, const struct skipped *skipped);
-void json_summary(struct json_writer *json, const char *name, const struct outcome *outcome);
+void json_finding(struct emitter *json, const char *name, const struct finding *finding);
+void json_skipped(struct emitter *json, const char *name, const struct skipped *skipped);
+void json_summary(struct emitter *json, const char *name, const struct outcome *outcome);
 /* {"row": 27, "column": 5} */
-void json_position(struct json_writer *json, const char *name, struct position position);
+void json_position(struct emitter *json, const char *name, struct position position);
 
 #endif

@@ -42,7 +42,7 @@ static void add_finding(struct arena *scratch, const struct finding *finding, st
 
 /* A suite for each file that has findings. */
 static uint32_t add_suite(struct arena *scratch, const finding_list *findings, uint32_t first,
-			  struct text *out)
+                          struct text *out)
 {
 	const char *path = findings->at[first].source->path;
 	uint32_t end = first;
@@ -70,10 +70,12 @@ static void add_rest(struct arena *scratch, const struct outcome *outcome, struc
 		errors += outcome->skipped.at[i].is_failure;
 	if (!passed && !outcome->skipped.count)
 		return;
-	text_print(out, "  <testsuite name=\"graphlint\" tests=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
-		   passed + outcome->skipped.count, errors, outcome->skipped.count - errors);
+	text_print(out,
+	           "  <testsuite name=\"graphlint\" tests=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
+	           passed + outcome->skipped.count, errors, outcome->skipped.count - errors);
 	if (passed)
-		text_add_chars(out, "    <testcase name=\"no findings\" classname=\"graphlint\"/>\n");
+		text_add_chars(out,
+		               "    <testcase name=\"no findings\" classname=\"graphlint\"/>\n");
 	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
 		const struct skipped *skipped = &outcome->skipped.at[i];
 		struct text what = {.arena = scratch};
@@ -94,9 +96,9 @@ void report_junit(const struct report *report, struct text *out)
 	struct arena scratch = {0};
 
 	text_print(out,
-		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		   "<testsuites name=\"graphlint\" failures=\"%u\">\n",
-		   outcome->findings.count);
+	           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	           "<testsuites name=\"graphlint\" failures=\"%u\">\n",
+	           outcome->findings.count);
 	for (uint32_t i = 0; i < outcome->findings.count;)
 		i = add_suite(&scratch, &outcome->findings, i, out);
 	add_rest(&scratch, outcome, out);

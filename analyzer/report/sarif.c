@@ -3,7 +3,7 @@
 
 #include "analyzer/finding/fingerprint.h"
 #include "analyzer/report/amount.h"
-#include "analyzer/report/json_writer.h"
+#include "analyzer/report/emit.h"
 #include "analyzer/report/place.h"
 #include "analyzer/report/report.h"
 
@@ -12,7 +12,7 @@ enum { MOST_RESULTS = 5000, MOST_STEPS = 1000, MOST_NOTIFICATIONS = 1000 };
 
 struct writing {
 	const struct report *report;
-	struct json_writer json;
+	struct emitter json;
 	struct arena *scratch; /* reset after each result */
 	const struct digest *fingerprints;
 };
@@ -32,11 +32,11 @@ static const char *level_of(enum severity severity)
 	return "none";
 }
 
-static void add_message(struct json_writer *json, const char *name, const char *chars)
+static void add_message(struct emitter *json, const char *name, const char *chars)
 {
-	json_open_object(json, name);
-	json_text(json, "text", chars);
-	json_close_object(json);
+	emit_open_object(json, name);
+	emit_text(json, "text", chars);
+	emit_close_object(json);
 }
 
 /* rules */
@@ -52,8 +52,8 @@ static const char *rule_name(struct arena *scratch, const char *slug)
 			capital = true;
 			continue;
 		}
-		text_add_char(&name, capital && *slug >= 'a' && *slug <= 'z' ? (char)(*slug - 32)
-									     : *slug);
+		text_add_char(&name,
+		              capital && *slug >= 'a' && *slug <= 'z' ? (char)(*slug - 32) : *slug);
 		capital = false;
 	}
 	return text_chars(&name);
@@ -61,19 +61,19 @@ static const char *rule_name(struct arena *scratch, const char *slug)
 
 static void add_help(struct writing *writing, const struct rule *rule)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	const char *page = writing->report->page ? writing->report->page(rule) : NULL;
 	struct text uri = {.arena = writing->scratch};
 
-	json_open_object(json, "help");
-	json_text(json, "text", rule->summary);
+	emit_open_object(json, "help");
+	emit_text(json, "text", rule->summary);
 	if (page)
-		json_text(json, "markdown", page);
-	json_close_object(json);
+		emit_text(json, "markdown", page);
+	emit_close_object(json);
 	if (!writing->report->help_uri)
 		return;
 	text_print(&uri, "%s%s.md", writing->report->help_uri, rule->slug);
-	json_text(json, "helpUri", text_chars(&uri));
+	emit_text(json, "helpUri", text_chars(&uri));
 }
 
 static void add_sentence(struct writing *writing, const char *name, const char *chars)
@@ -91,47 +91,47 @@ static void add_sentence(struct writing *writing, const char *name, const char *
 
 static void add_rule(struct writing *writing, const struct rule *rule)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_object(json, NULL);
-	json_text(json, "id", rule->code);
-	json_text(json, "name", rule_name(writing->scratch, rule->slug));
+	emit_open_object(json, NULL);
+	emit_text(json, "id", rule->code);
+	emit_text(json, "name", rule_name(writing->scratch, rule->slug));
 	add_sentence(writing, "shortDescription", rule->summary);
 	add_sentence(writing, "fullDescription", rule->summary);
 	add_help(writing, rule);
-	json_open_object(json, "defaultConfiguration");
-	json_bool(json, "enabled", rule->on_by_default);
-	json_text(json, "level", level_of(rule->severity));
-	json_close_object(json);
-	json_open_object(json, "properties");
-	json_open_array(json, "tags");
-	json_text(json, NULL, "memory");
-	json_text(json, NULL, "pytorch");
-	json_close_array(json);
-	json_text(json, "precision", "high");
-	json_text(json, "problem.severity",
-		  rule->severity == SEVERITY_INFO ? "recommendation"
-						  : severity_name(rule->severity));
-	json_close_object(json);
-	json_close_object(json);
+	emit_open_object(json, "defaultConfiguration");
+	emit_bool(json, "enabled", rule->on_by_default);
+	emit_text(json, "level", level_of(rule->severity));
+	emit_close_object(json);
+	emit_open_object(json, "properties");
+	emit_open_array(json, "tags");
+	emit_text(json, NULL, "memory");
+	emit_text(json, NULL, "pytorch");
+	emit_close_array(json);
+	emit_text(json, "precision", "high");
+	emit_text(json, "problem.severity",
+	          rule->severity == SEVERITY_INFO ? "recommendation"
+	                                          : severity_name(rule->severity));
+	emit_close_object(json);
+	emit_close_object(json);
 }
 
 static void add_driver(struct writing *writing)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_object(json, "tool");
-	json_open_object(json, "driver");
-	json_text(json, "name", "graphlint");
-	json_text(json, "version", writing->report->version);
-	json_text(json, "semanticVersion", writing->report->version);
-	json_text(json, "informationUri", "https://pypi.org/project/graphlint-torch/");
-	json_open_array(json, "rules");
+	emit_open_object(json, "tool");
+	emit_open_object(json, "driver");
+	emit_text(json, "name", "graphlint");
+	emit_text(json, "version", writing->report->version);
+	emit_text(json, "semanticVersion", writing->report->version);
+	emit_text(json, "informationUri", "https://pypi.org/project/graphlint-torch/");
+	emit_open_array(json, "rules");
 	for (uint32_t i = 0; i < writing->report->rules.count; i++)
 		add_rule(writing, &writing->report->rules.at[i]);
-	json_close_array(json);
-	json_close_object(json);
-	json_close_object(json);
+	emit_close_array(json);
+	emit_close_object(json);
+	emit_close_object(json);
 	arena_reset(writing->scratch);
 }
 
@@ -139,164 +139,164 @@ static void add_driver(struct writing *writing)
 
 static void add_artifact(struct writing *writing, const char *path)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	struct text uri = {.arena = writing->scratch};
 
 	place_uri(writing->scratch, writing->report->root, path, &uri);
-	json_open_object(json, "artifactLocation");
-	json_text(json, "uri", text_chars(&uri));
+	emit_open_object(json, "artifactLocation");
+	emit_text(json, "uri", text_chars(&uri));
 	if (strncmp(text_chars(&uri), "file:", 5) != 0)
-		json_text(json, "uriBaseId", "SRCROOT");
-	json_close_object(json);
+		emit_text(json, "uriBaseId", "SRCROOT");
+	emit_close_object(json);
 }
 
-static void add_region(struct json_writer *json, const char *name, const struct source *source,
-		       struct span span)
+static void add_region(struct emitter *json, const char *name, const struct source *source,
+                       struct span span)
 {
 	struct position first = source_position(source, span.start);
 	struct position last = place_end(source, span);
 
-	json_open_object(json, name);
-	json_number(json, "startLine", first.row);
-	json_number(json, "startColumn", first.column);
-	json_number(json, "endLine", last.row);
-	json_number(json, "endColumn", last.column);
+	emit_open_object(json, name);
+	emit_number(json, "startLine", first.row);
+	emit_number(json, "startColumn", first.column);
+	emit_number(json, "endLine", last.row);
+	emit_number(json, "endColumn", last.column);
 	if (span.end > span.start && first.row == last.row && first.cell == last.cell) {
-		json_open_object(json, "snippet");
-		json_bytes(json, "text", source->text + span.start, span.end - span.start);
-		json_close_object(json);
+		emit_open_object(json, "snippet");
+		emit_bytes(json, "text", source->text + span.start, span.end - span.start);
+		emit_close_object(json);
 	}
-	json_close_object(json);
+	emit_close_object(json);
 }
 
 static void add_physical(struct writing *writing, const struct source *source, struct span span)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	struct span line = source_line_span(source, source_line_at(source, span.start));
 
-	json_open_object(json, "physicalLocation");
+	emit_open_object(json, "physicalLocation");
 	add_artifact(writing, source->path);
 	add_region(json, "region", source, span);
 	if (line.end > line.start)
 		add_region(json, "contextRegion", source, line);
-	json_close_object(json);
+	emit_close_object(json);
 }
 
-static void add_logical(struct json_writer *json, const struct finding *finding)
+static void add_logical(struct emitter *json, const struct finding *finding)
 {
 	const struct source_cell *cell = source_cell_at(finding->source, finding->span.start);
 
 	if (!cell && !finding->function)
 		return;
-	json_open_array(json, "logicalLocations");
+	emit_open_array(json, "logicalLocations");
 	if (finding->function) {
-		json_open_object(json, NULL);
-		json_text(json, "fullyQualifiedName", finding->function);
-		json_text(json, "kind", "function");
-		json_close_object(json);
+		emit_open_object(json, NULL);
+		emit_text(json, "fullyQualifiedName", finding->function);
+		emit_text(json, "kind", "function");
+		emit_close_object(json);
 	}
 	if (cell) {
 		struct text name = {.arena = json->out->arena};
 
 		text_print(&name, "cell %u", cell->number);
-		json_open_object(json, NULL);
-		json_text(json, "name", text_chars(&name));
-		json_text(json, "kind", "cell");
-		json_close_object(json);
+		emit_open_object(json, NULL);
+		emit_text(json, "name", text_chars(&name));
+		emit_text(json, "kind", "cell");
+		emit_close_object(json);
 	}
-	json_close_array(json);
+	emit_close_array(json);
 }
 
 /* results */
 
 static void add_step(struct writing *writing, const struct finding *finding,
-		     const struct finding_step *step)
+                     const struct finding_step *step)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_object(json, NULL);
-	json_open_array(json, "kinds");
-	json_text(json, NULL, step_role_name(step->role));
-	json_close_array(json);
-	json_text(json, "importance", step->role == STEP_TRAVELS ? "important" : "essential");
-	json_open_object(json, "location");
+	emit_open_object(json, NULL);
+	emit_open_array(json, "kinds");
+	emit_text(json, NULL, step_role_name(step->role));
+	emit_close_array(json);
+	emit_text(json, "importance", step->role == STEP_TRAVELS ? "important" : "essential");
+	emit_open_object(json, "location");
 	if (step->source)
 		add_physical(writing, step->source, step->span);
 	else
 		add_physical(writing, finding->source, finding->span);
 	add_message(json, "message", step->message);
-	json_close_object(json);
-	json_close_object(json);
+	emit_close_object(json);
+	emit_close_object(json);
 }
 
 static void add_flow(struct writing *writing, const struct finding *finding)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_array(json, "codeFlows");
-	json_open_object(json, NULL);
-	json_open_array(json, "threadFlows");
-	json_open_object(json, NULL);
-	json_open_array(json, "locations");
+	emit_open_array(json, "codeFlows");
+	emit_open_object(json, NULL);
+	emit_open_array(json, "threadFlows");
+	emit_open_object(json, NULL);
+	emit_open_array(json, "locations");
 	for (uint32_t i = 0; i < finding->steps.count && i < MOST_STEPS; i++)
 		add_step(writing, finding, &finding->steps.at[i]);
-	json_close_array(json);
-	json_close_object(json);
-	json_close_array(json);
-	json_close_object(json);
-	json_close_array(json);
+	emit_close_array(json);
+	emit_close_object(json);
+	emit_close_array(json);
+	emit_close_object(json);
+	emit_close_array(json);
 }
 
 static void add_fix(struct writing *writing, const struct finding *finding,
-		    const struct finding_fix *fix)
+                    const struct finding_fix *fix)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_object(json, NULL);
+	emit_open_object(json, NULL);
 	add_message(json, "description", fix->title);
-	json_open_array(json, "artifactChanges");
-	json_open_object(json, NULL);
+	emit_open_array(json, "artifactChanges");
+	emit_open_object(json, NULL);
 	add_artifact(writing, finding->source->path);
-	json_open_array(json, "replacements");
+	emit_open_array(json, "replacements");
 	for (uint32_t i = 0; i < fix->edits.count; i++) {
-		json_open_object(json, NULL);
+		emit_open_object(json, NULL);
 		add_region(json, "deletedRegion", finding->source, fix->edits.at[i].span);
 		add_message(json, "insertedContent", fix->edits.at[i].text);
-		json_close_object(json);
+		emit_close_object(json);
 	}
-	json_close_array(json);
-	json_close_object(json);
-	json_close_array(json);
-	json_close_object(json);
+	emit_close_array(json);
+	emit_close_object(json);
+	emit_close_array(json);
+	emit_close_object(json);
 }
 
 static void add_fixes(struct writing *writing, const struct finding *finding)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	bool any = false;
 
 	for (uint32_t i = 0; i < finding->fixes.count; i++) {
 		if (!finding->fixes.at[i].edits.count)
 			continue;
 		if (!any)
-			json_open_array(json, "fixes");
+			emit_open_array(json, "fixes");
 		any = true;
 		add_fix(writing, finding, &finding->fixes.at[i]);
 	}
 	if (any)
-		json_close_array(json);
+		emit_close_array(json);
 }
 
 static void add_properties(struct writing *writing, const struct finding *finding)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	struct text replayed = {.arena = writing->scratch};
 
-	json_open_object(json, "properties");
-	json_text(json, "confidence", confidence_name(finding->confidence));
+	emit_open_object(json, "properties");
+	emit_text(json, "confidence", confidence_name(finding->confidence));
 	if (replay_sentence(&finding->replay, writing->report->memory_bytes, &replayed))
-		json_text(json, "replay", text_chars(&replayed));
-	json_close_object(json);
+		emit_text(json, "replay", text_chars(&replayed));
+	emit_close_object(json);
 }
 
 static void add_result_message(struct writing *writing, const struct finding *finding)
@@ -312,29 +312,29 @@ static void add_result_message(struct writing *writing, const struct finding *fi
 static void add_result(struct writing *writing, uint32_t index)
 {
 	const struct finding *finding = &writing->report->outcome->findings.at[index];
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	char hex[DIGEST_HEX_LENGTH + 1];
 
 	digest_hex(writing->fingerprints[index], hex);
-	json_open_object(json, NULL);
-	json_text(json, "ruleId", finding->rule->code);
-	json_number(json, "ruleIndex", finding->rule - writing->report->rules.at);
-	json_text(json, "level", level_of(finding->severity));
+	emit_open_object(json, NULL);
+	emit_text(json, "ruleId", finding->rule->code);
+	emit_number(json, "ruleIndex", finding->rule - writing->report->rules.at);
+	emit_text(json, "level", level_of(finding->severity));
 	add_result_message(writing, finding);
-	json_open_array(json, "locations");
-	json_open_object(json, NULL);
+	emit_open_array(json, "locations");
+	emit_open_object(json, NULL);
 	add_physical(writing, finding->source, finding->span);
 	add_logical(json, finding);
-	json_close_object(json);
-	json_close_array(json);
-	json_open_object(json, "partialFingerprints");
-	json_text(json, "graphlint/v1", hex);
-	json_close_object(json);
+	emit_close_object(json);
+	emit_close_array(json);
+	emit_open_object(json, "partialFingerprints");
+	emit_text(json, "graphlint/v1", hex);
+	emit_close_object(json);
 	if (finding->steps.count)
 		add_flow(writing, finding);
 	add_fixes(writing, finding);
 	add_properties(writing, finding);
-	json_close_object(json);
+	emit_close_object(json);
 	arena_reset(writing->scratch);
 }
 
@@ -363,7 +363,7 @@ static void add_results(struct writing *writing)
 	const finding_list *findings = &writing->report->outcome->findings;
 	struct cut cut = cut_of(writing->report->outcome);
 
-	json_open_array(&writing->json, "results");
+	emit_open_array(&writing->json, "results");
 	for (uint32_t i = 0; i < findings->count; i++) {
 		if (findings->at[i].severity < cut.severity ||
 		    (findings->at[i].severity == cut.severity && cut.left-- == 0)) {
@@ -372,97 +372,98 @@ static void add_results(struct writing *writing)
 		}
 		add_result(writing, i);
 	}
-	json_close_array(&writing->json);
+	emit_close_array(&writing->json);
 }
 
 /* what could not be looked at */
 
 static void add_notification(struct writing *writing, const struct skipped *skipped)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_object(json, NULL);
-	json_text(json, "level", skipped->is_failure ? "error" : "warning");
-	json_open_array(json, "locations");
-	json_open_object(json, NULL);
+	emit_open_object(json, NULL);
+	emit_text(json, "level", skipped->is_failure ? "error" : "warning");
+	emit_open_array(json, "locations");
+	emit_open_object(json, NULL);
 	if (skipped->source && skipped->span.end > skipped->span.start) {
 		add_physical(writing, skipped->source, skipped->span);
 	} else {
-		json_open_object(json, "physicalLocation");
+		emit_open_object(json, "physicalLocation");
 		add_artifact(writing, skipped->path);
-		json_close_object(json);
+		emit_close_object(json);
 	}
-	json_close_object(json);
-	json_close_array(json);
+	emit_close_object(json);
+	emit_close_array(json);
 	add_sentence(writing, "message", skipped->reason);
-	json_close_object(json);
+	emit_close_object(json);
 	arena_reset(writing->scratch);
 }
 
 static void add_cut_notification(struct writing *writing, uint32_t count)
 {
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 	struct text message = {.arena = writing->scratch};
 
 	text_print(&message, "Only %d of %u findings are listed, the most severe ones.",
-		   MOST_RESULTS, count);
-	json_open_object(json, NULL);
-	json_text(json, "level", "warning");
+	           MOST_RESULTS, count);
+	emit_open_object(json, NULL);
+	emit_text(json, "level", "warning");
 	add_message(json, "message", text_chars(&message));
-	json_close_object(json);
+	emit_close_object(json);
 }
 
 static void add_invocation(struct writing *writing)
 {
 	const struct outcome *outcome = writing->report->outcome;
-	struct json_writer *json = &writing->json;
+	struct emitter *json = &writing->json;
 
-	json_open_array(json, "invocations");
-	json_open_object(json, NULL);
-	json_bool(json, "executionSuccessful", !outcome_has_failure(outcome));
-	json_open_array(json, "toolExecutionNotifications");
+	emit_open_array(json, "invocations");
+	emit_open_object(json, NULL);
+	emit_bool(json, "executionSuccessful", !outcome_has_failure(outcome));
+	emit_open_array(json, "toolExecutionNotifications");
 	for (uint32_t i = 0; i < outcome->skipped.count && i < MOST_NOTIFICATIONS; i++)
 		add_notification(writing, &outcome->skipped.at[i]);
 	if (outcome->findings.count > MOST_RESULTS)
 		add_cut_notification(writing, outcome->findings.count);
-	json_close_array(json);
-	json_close_object(json);
-	json_close_array(json);
+	emit_close_array(json);
+	emit_close_object(json);
+	emit_close_array(json);
 }
 
-static void add_base(struct json_writer *json)
+static void add_base(struct emitter *json)
 {
-	json_open_object(json, "originalUriBaseIds");
-	json_open_object(json, "SRCROOT");
+	emit_open_object(json, "originalUriBaseIds");
+	emit_open_object(json, "SRCROOT");
 	add_message(json, "description", "The folder that the sources are in.");
-	json_close_object(json);
-	json_close_object(json);
+	emit_close_object(json);
+	emit_close_object(json);
 }
 
 void report_sarif(const struct report *report, struct text *out)
 {
 	struct arena scratch = {0}, kept = {0};
 	struct writing writing = {
-		.report = report,
-		.json = {.out = out, .indents = true},
-		.scratch = &scratch,
-		.fingerprints = findings_fingerprint(&kept, &report->outcome->findings, report->root),
+	        .report = report,
+	        .json = {.out = out, .indents = true},
+	        .scratch = &scratch,
+	        .fingerprints =
+	                findings_fingerprint(&kept, &report->outcome->findings, report->root),
 	};
-	struct json_writer *json = &writing.json;
+	struct emitter *json = &writing.json;
 
-	json_open_object(json, NULL);
-	json_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-	json_text(json, "version", "2.1.0");
-	json_open_array(json, "runs");
-	json_open_object(json, NULL);
+	emit_open_object(json, NULL);
+	emit_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+	emit_text(json, "version", "2.1.0");
+	emit_open_array(json, "runs");
+	emit_open_object(json, NULL);
 	add_driver(&writing);
 	add_base(json);
-	json_text(json, "columnKind", "unicodeCodePoints");
+	emit_text(json, "columnKind", "unicodeCodePoints");
 	add_invocation(&writing);
 	add_results(&writing);
-	json_close_object(json);
-	json_close_array(json);
-	json_close_object(json);
+	emit_close_object(json);
+	emit_close_array(json);
+	emit_close_object(json);
 	text_add_char(out, '\n');
 	arena_release(&scratch);
 	arena_release(&kept);

@@ -7,9 +7,9 @@
 void style_on(struct text *out, bool color, enum style style)
 {
 	static const char *const codes[] = {
-		[STYLE_PLAIN] = "",      [STYLE_BOLD] = "1",     [STYLE_FRAME] = "1;34",
-		[STYLE_SECOND] = "1;36", [STYLE_ERROR] = "1;31", [STYLE_WARNING] = "1;33",
-		[STYLE_INFO] = "1;34",   [STYLE_GOOD] = "1;32",
+	        [STYLE_PLAIN] = "",      [STYLE_BOLD] = "1",     [STYLE_FRAME] = "1;34",
+	        [STYLE_SECOND] = "1;36", [STYLE_ERROR] = "1;31", [STYLE_WARNING] = "1;33",
+	        [STYLE_INFO] = "1;34",   [STYLE_GOOD] = "1;32",
 	};
 
 	if (color && style != STYLE_PLAIN)

@@ -12,7 +12,7 @@
 enum style {
 	STYLE_PLAIN,
 	STYLE_BOLD,
-	STYLE_FRAME, /* gutters, arrows, "=" */
+	STYLE_FRAME,  /* gutters, arrows, "=" */
 	STYLE_SECOND, /* steps on the way */
 	STYLE_ERROR,
 	STYLE_WARNING,

@@ -49,7 +49,7 @@ static void write_skips(const struct report *report, struct text *out)
 		const struct skipped *skipped = &outcome->skipped.at[i];
 
 		style_text(out, report->color, skipped->is_failure ? STYLE_ERROR : STYLE_WARNING,
-			   skipped->is_failure ? "could not read" : "not analysed");
+		           skipped->is_failure ? "could not read" : "not analysed");
 		text_add_char(out, ' ');
 		summary_skipped(skipped, out);
 		text_add_char(out, '\n');
@@ -81,7 +81,7 @@ static void add_severities(const struct outcome *outcome, struct text *out)
 			text_print(out, "%u info", count);
 		else
 			amount_of(out, count, severity_name((enum severity)severity),
-				  severity == SEVERITY_ERROR ? "errors" : "warnings");
+			          severity == SEVERITY_ERROR ? "errors" : "warnings");
 		before = ", ";
 	}
 	text_add_chars(out, ")");
@@ -93,10 +93,9 @@ static void write_total(const struct report *report, struct text *out)
 	uint32_t fixable = summary_fixable(outcome);
 
 	if (!outcome->findings.count) {
-		style_text(out, report->color,
-			   outcome->skipped.count ? STYLE_WARNING : STYLE_GOOD,
-			   outcome->skipped.count ? "No findings in what could be analysed"
-						  : "No findings");
+		style_text(out, report->color, outcome->skipped.count ? STYLE_WARNING : STYLE_GOOD,
+		           outcome->skipped.count ? "No findings in what could be analysed"
+		                                  : "No findings");
 	} else {
 		style_on(out, report->color, STYLE_BOLD);
 		amount_of(out, outcome->findings.count, "finding", "findings");
@@ -177,5 +176,5 @@ void summary_statistics(const struct report *report, struct text *out)
 		qsort(tallies, rules, sizeof(*tallies), compare_tallies);
 	for (uint32_t i = 0; i < rules && tallies[i].count; i++)
 		text_print(out, "%6u  %s %s\n", tallies[i].count, tallies[i].rule->code,
-			   tallies[i].rule->slug);
+		           tallies[i].rule->slug);
 }

@@ -46,8 +46,8 @@ static uint32_t cell_of(const struct source *source, struct span span)
 	return cell ? cell->number : 0;
 }
 
-static struct group *group_for(struct arena *arena, group_list *groups,
-			       const struct source *source, struct span span)
+static struct group *group_for(struct arena *arena, group_list *groups, const struct source *source,
+                               struct span span)
 {
 	uint32_t cell = cell_of(source, span);
 	struct group group = {.source = source, .cell = cell};
@@ -167,7 +167,7 @@ static void write_fix(const struct writing *writing, const struct finding_fix *f
 }
 
 static void write_list(const struct writing *writing, const char *head, const char *const *at,
-		       uint32_t count)
+                       uint32_t count)
 {
 	struct text line = {.arena = writing->scratch};
 
@@ -187,7 +187,8 @@ static void write_remarks(const struct writing *writing, const struct finding *f
 	if (finding->note)
 		write_remark(writing, finding->note);
 	if (finding->confidence == CONFIDENCE_LIKELY)
-		write_remark(writing, "likely, not certain: it rests on code that could not be seen");
+		write_remark(writing,
+		             "likely, not certain: it rests on code that could not be seen");
 	if (replay_sentence(replay, writing->report->memory_bytes, &sentence))
 		write_remark(writing, text_chars(&sentence));
 	write_list(writing, "stood in for:", replay->stand_ins.at, replay->stand_ins.count);
@@ -211,10 +212,10 @@ void report_text(const struct report *report, struct text *out)
 	const finding_list *findings = &report->outcome->findings;
 	struct arena scratch = {0};
 	struct writing writing = {
-		.report = report,
-		.scratch = &scratch,
-		.out = out,
-		.look = {.color = report->color},
+	        .report = report,
+	        .scratch = &scratch,
+	        .out = out,
+	        .look = {.color = report->color},
 	};
 
 	for (uint32_t i = 0; i < findings->count && !report->statistics; i++)

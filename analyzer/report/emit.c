@@ -1,4 +1,4 @@
-#include "analyzer/report/json_writer.h"
+#include "analyzer/report/emit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "analyzer/report/utf8.h"
 
-static void add_line(struct json_writer *json)
+static void add_line(struct emitter *json)
 {
 	if (!json->indents)
 		return;
@@ -52,7 +52,7 @@ static void add_string(struct text *out, const char *bytes, size_t length)
 }
 
 /* What stands before a value: comma, line, name. */
-static void begin(struct json_writer *json, const char *name)
+static void begin(struct emitter *json, const char *name)
 {
 	if (json->filled[json->depth])
 		text_add_char(json->out, ',');
@@ -65,7 +65,7 @@ static void begin(struct json_writer *json, const char *name)
 	}
 }
 
-static void open(struct json_writer *json, const char *name, char bracket)
+static void open(struct emitter *json, const char *name, char bracket)
 {
 	begin(json, name);
 	text_add_char(json->out, bracket);
@@ -74,7 +74,7 @@ static void open(struct json_writer *json, const char *name, char bracket)
 	json->filled[json->depth] = false;
 }
 
-static void close(struct json_writer *json, char bracket)
+static void close(struct emitter *json, char bracket)
 {
 	bool filled = json->filled[json->depth];
 
@@ -85,49 +85,49 @@ static void close(struct json_writer *json, char bracket)
 	text_add_char(json->out, bracket);
 }
 
-void json_open_object(struct json_writer *json, const char *name)
+void emit_open_object(struct emitter *json, const char *name)
 {
 	open(json, name, '{');
 }
 
-void json_close_object(struct json_writer *json)
+void emit_close_object(struct emitter *json)
 {
 	close(json, '}');
 }
 
-void json_open_array(struct json_writer *json, const char *name)
+void emit_open_array(struct emitter *json, const char *name)
 {
 	open(json, name, '[');
 }
 
-void json_close_array(struct json_writer *json)
+void emit_close_array(struct emitter *json)
 {
 	close(json, ']');
 }
 
-void json_bytes(struct json_writer *json, const char *name, const char *bytes, size_t length)
+void emit_bytes(struct emitter *json, const char *name, const char *bytes, size_t length)
 {
 	begin(json, name);
 	add_string(json->out, bytes, length);
 }
 
-void json_text(struct json_writer *json, const char *name, const char *value)
+void emit_text(struct emitter *json, const char *name, const char *value)
 {
-	json_bytes(json, name, value, strlen(value));
+	emit_bytes(json, name, value, strlen(value));
 }
 
-void json_number(struct json_writer *json, const char *name, int64_t value)
+void emit_number(struct emitter *json, const char *name, int64_t value)
 {
 	begin(json, name);
 	text_print(json->out, "%lld", (long long)value);
 }
 
-void json_real(struct json_writer *json, const char *name, double value)
+void emit_real(struct emitter *json, const char *name, double value)
 {
 	char digits[40];
 
 	if (!isfinite(value)) {
-		json_null(json, name);
+		emit_null(json, name);
 		return;
 	}
 	begin(json, name);
@@ -139,13 +139,13 @@ void json_real(struct json_writer *json, const char *name, double value)
 	text_add_chars(json->out, digits);
 }
 
-void json_bool(struct json_writer *json, const char *name, bool value)
+void emit_bool(struct emitter *json, const char *name, bool value)
 {
 	begin(json, name);
 	text_add_chars(json->out, value ? "true" : "false");
 }
 
-void json_null(struct json_writer *json, const char *name)
+void emit_null(struct emitter *json, const char *name)
 {
 	begin(json, name);
 	text_add_chars(json->out, "null");

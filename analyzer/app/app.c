@@ -1,0 +1,356 @@
+#include "analyzer/app/app.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/app/config.h"
+#include "analyzer/app/files.h"
+#include "analyzer/app/pages.h"
+#include "analyzer/app/usage.h"
+#include "analyzer/app/version.h"
+#include "analyzer/finding/fingerprint.h"
+
+int app_fail(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("graphlint: error: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return EXIT_TROUBLE;
+}
+
+const char *app_choice(const struct app *app, enum option_id id)
+{
+	return settings_text(&app->settings, id);
+}
+
+bool app_has_color(const struct app *app)
+{
+	const char *choice = app_choice(app, OPTION_color);
+	const char *no_color = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	if (strcmp(choice, "auto") != 0)
+		return !strcmp(choice, "always");
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       !(terminal && !strcmp(terminal, "dumb")) &&
+	       !settings_text(&app->settings, OPTION_output_file);
+}
+
+/* Upward from the current folder to one that has `name` in it; NULL: none. */
+static const char *folder_with(struct arena *arena, const char *name)
+{
+	struct text folder = {.arena = arena};
+	size_t length;
+
+	text_add_chars(&folder, path_absolute(arena, ""));
+	for (length = folder.length;;) {
+		text_print(&folder, "/%s", name);
+		if (access(folder.at, F_OK) == 0) {
+			text_cut(&folder, length);
+			return length ? folder.at : "/";
+		}
+		text_cut(&folder, length);
+		if (!length)
+			return NULL;
+		while (length && folder.at[length - 1] != '/')
+			length--;
+		length -= length > 0;
+		text_cut(&folder, length);
+	}
+}
+
+const char *app_root(struct app *app)
+{
+	const char *top = folder_with(&app->arena, ".git");
+	const char *config = app->settings.config_path;
+
+	if (top)
+		return top;
+	return path_absolute(&app->arena, config ? path_folder(&app->arena, config) : "");
+}
+
+const char *app_cache_folder(struct app *app)
+{
+	const char *config = app->settings.config_path;
+	const char *given = settings_text(&app->settings, OPTION_cache_dir);
+
+	if (settings_flag(&app->settings, OPTION_no_cache))
+		return NULL;
+	if (given)
+		return given;
+	return path_join(&app->arena, config ? path_folder(&app->arena, config) : "",
+			 ".graphlint_cache");
+}
+
+bool app_write(struct app *app, const struct text *text)
+{
+	const char *path = settings_text(&app->settings, OPTION_output_file);
+
+	if (!path)
+		return fwrite(text_chars(text), 1, text->length, stdout) == text->length &&
+		       fflush(stdout) == 0;
+	if (file_write(path, text_chars(text), text->length))
+		return true;
+	app_fail("cannot write %s: %s", path, strerror(errno));
+	return false;
+}
+
+struct report app_report(struct app *app)
+{
+	return (struct report){
+		.rules = app->rules,
+		.version = GRAPHLINT_VERSION,
+		.root = app_root(app),
+		.page = page_of_rule,
+		.memory_bytes = settings_number(&app->settings, OPTION_memory),
+		.color = app_has_color(app),
+		.quiet = settings_flag(&app->settings, OPTION_quiet),
+		.verbose = settings_flag(&app->settings, OPTION_verbose),
+		.statistics = settings_flag(&app->settings, OPTION_statistics),
+	};
+}
+
+/* settings */
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static const char *folder_of_operand(struct app *app, const char *operand)
+{
+	const struct option_value *name = &app->line.given[OPTION_stdin_filename];
+
+	if (!strcmp(operand, "-"))
+		return path_absolute(&app->arena, name->text ? path_folder(&app->arena, name->text) : "");
+	if (is_folder(operand))
+		return path_absolute(&app->arena, operand);
+	return path_absolute(&app->arena, path_folder(&app->arena, operand));
+}
+
+/* The folder that holds all operands: there the search for a configuration
+ * starts, so that one run has one. */
+static const char *common_folder(struct app *app)
+{
+	const text_list *operands = &app->line.operands;
+	char *common = NULL;
+
+	for (uint32_t i = 0; i < operands->count; i++) {
+		const char *folder = folder_of_operand(app, operands->at[i]);
+		size_t same = 0, slash = 0;
+
+		if (!common) {
+			common = arena_text(&app->arena, folder, strlen(folder));
+			continue;
+		}
+		for (; common[same] && common[same] == folder[same]; same++) {
+			if (common[same] == '/')
+				slash = same;
+		}
+		if ((!common[same] || common[same] == '/') && (!folder[same] || folder[same] == '/'))
+			slash = same;
+		common[slash] = '\0';
+	}
+	return common ? path_shorten(&app->arena, *common ? common : "/") : "";
+}
+
+static bool read_configuration(struct app *app)
+{
+	struct text complaint = {.arena = &app->arena};
+	const char *path = app->line.given[OPTION_config].text;
+
+	if (app->line.given[OPTION_isolated].flag)
+		return true;
+	if (!path)
+		path = config_find(&app->arena, common_folder(app));
+	if (!path || config_read(&app->arena, path, &app->settings, &complaint))
+		return true;
+	app_fail("%s", text_chars(&complaint));
+	return false;
+}
+
+static void print_origin(const struct option_value *value, const struct option *option,
+			 struct text *out)
+{
+	if (value && value->origin == ORIGIN_FILE)
+		text_print(out, "%s:%u: `%s`", value->file, value->line, option->name);
+	else
+		text_print(out, "--%s", option->name);
+}
+
+static bool fail_selector(struct app *app, const char *where, const char *selector)
+{
+	struct suggestion suggestion = {.name = selector};
+	struct text complaint = {.arena = &app->arena};
+
+	for (uint32_t i = 0; i < app->rules.count; i++) {
+		suggestion_offer(&suggestion, app->rules.at[i].code);
+		suggestion_offer(&suggestion, app->rules.at[i].slug);
+	}
+	text_print(&complaint, "%s: `%s` is no rule", where, selector);
+	suggestion_print(&suggestion, "", &complaint);
+	app_fail("%s", text_chars(&complaint));
+	return false;
+}
+
+static bool check_list(struct app *app, enum option_id id)
+{
+	const struct option_value *value = &app->settings.of[id];
+	struct text where = {.arena = &app->arena};
+
+	print_origin(value, &options[id], &where);
+	for (uint32_t i = 0; i < value->list.count; i++) {
+		if (!selector_is_known(app->rules, value->list.at[i]))
+			return fail_selector(app, text_chars(&where), value->list.at[i]);
+	}
+	return true;
+}
+
+static bool check_tables(struct app *app)
+{
+	const struct settings *settings = &app->settings;
+	const char *file = settings->config_path;
+
+	for (uint32_t i = 0; i < settings->file_ignores.count; i++) {
+		const selector_list *list = &settings->file_ignores.at[i].selectors;
+
+		for (uint32_t k = 0; k < list->count; k++) {
+			if (!selector_is_known(app->rules, list->at[k]))
+				return fail_selector(app, file, list->at[k]);
+		}
+	}
+	for (uint32_t i = 0; i < settings->selection.severities.count; i++) {
+		if (!selector_is_known(app->rules, settings->selection.severities.at[i].selector))
+			return fail_selector(app, file, settings->selection.severities.at[i].selector);
+	}
+	return true;
+}
+
+bool app_load_settings(struct app *app)
+{
+	settings_init(&app->arena, &app->settings);
+	if (!read_configuration(app))
+		return false;
+	command_line_apply(&app->arena, &app->line, &app->settings);
+	return check_list(app, OPTION_select) && check_list(app, OPTION_extend_select) &&
+	       check_list(app, OPTION_ignore) && check_tables(app);
+}
+
+/* commands */
+
+static int print(const struct text *text)
+{
+	fwrite(text_chars(text), 1, text->length, stdout);
+	return fflush(stdout) == 0 ? EXIT_CLEAN : EXIT_TROUBLE;
+}
+
+static int print_version(void)
+{
+	printf("graphlint %s\n", GRAPHLINT_VERSION);
+	return fflush(stdout) == 0 ? EXIT_CLEAN : EXIT_TROUBLE;
+}
+
+static int fail_command(struct app *app, const char *name)
+{
+	struct suggestion suggestion = {.name = name};
+	struct text complaint = {.arena = &app->arena};
+
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		suggestion_offer(&suggestion, commands[i].name);
+	text_print(&complaint, "there is no command `%s`", name);
+	suggestion_print(&suggestion, "", &complaint);
+	return app_fail("%s", text_chars(&complaint));
+}
+
+static int app_help(struct app *app)
+{
+	struct text out = {.arena = &app->arena};
+	enum command_id command = COMMAND_check;
+
+	if (app->line.operands.count) {
+		command = command_find(app->line.operands.at[0]);
+		if (command == COMMAND_COUNT)
+			return fail_command(app, app->line.operands.at[0]);
+	}
+	usage_help(command, &out);
+	return print(&out);
+}
+
+static int app_completion(struct app *app)
+{
+	struct text out = {.arena = &app->arena};
+	const char *shell = app->line.operands.count ? app->line.operands.at[0] : "";
+
+	if (!usage_completion(shell, &out))
+		return app_fail("which shell? `graphlint completion bash`, zsh or fish");
+	return print(&out);
+}
+
+static int app_text(struct app *app, void (*write)(struct text *out))
+{
+	struct text out = {.arena = &app->arena};
+
+	write(&out);
+	return print(&out);
+}
+
+static int run_command(struct app *app)
+{
+	switch (app->line.command) {
+	case COMMAND_check:
+		return app_check(app);
+	case COMMAND_replay:
+		return app_fail("this build cannot replay a single loop");
+	case COMMAND_explain:
+		return app_explain(app);
+	case COMMAND_rules:
+		return app_rules(app);
+	case COMMAND_cache:
+		return app_cache(app);
+	case COMMAND_merge:
+		return app_merge(app);
+	case COMMAND_version:
+		return print_version();
+	case COMMAND_help:
+		return app_help(app);
+	case COMMAND_manual:
+		return app_text(app, usage_manual);
+	case COMMAND_completion:
+		return app_completion(app);
+	case COMMAND_schema:
+		return app_text(app, usage_schema);
+	case COMMAND_COUNT:
+		break;
+	}
+	BUG("command %d", (int)app->line.command);
+}
+
+int app_main(int count, char **arguments, struct rule_table rules)
+{
+	struct app app = {.rules = rules};
+	struct text out = {.arena = &app.arena};
+	int status;
+
+	if (!command_line_read(&app.arena, count, arguments, &app.line, &out)) {
+		status = app_fail("%s", text_chars(&out));
+	} else if (app.line.given[OPTION_help].flag) {
+		usage_help(app.line.command, &out);
+		status = print(&out);
+	} else if (app.line.given[OPTION_version].flag) {
+		status = print_version();
+	} else {
+		status = run_command(&app);
+	}
+	arena_release(&app.arena);
+	return status;
+}

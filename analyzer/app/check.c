@@ -1,0 +1,261 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/app/app.h"
+#include "analyzer/app/check.h"
+#include "analyzer/app/files.h"
+#include "analyzer/engine/baseline.h"
+#include "analyzer/engine/noqa.h"
+
+/* settings of the engine */
+
+static const char *const *ended_list(struct app *app, const text_list *list)
+{
+	const char **ended = arena_array(&app->arena, const char *, (size_t)list->count + 1);
+
+	for (uint32_t i = 0; i < list->count; i++)
+		ended[i] = list->at[i];
+	return ended;
+}
+
+/* Patterns of a configuration file are relative to it. */
+static const char *exclude_base(struct app *app)
+{
+	const struct option_value *exclude = &app->settings.of[OPTION_exclude];
+	const struct option_value *extend = &app->settings.of[OPTION_extend_exclude];
+	const struct option_value *from = exclude->origin == ORIGIN_FILE  ? exclude
+					  : extend->origin == ORIGIN_FILE ? extend
+									  : NULL;
+	const char *folder = from ? path_folder(&app->arena, from->file) : "";
+
+	return *folder ? folder : NULL;
+}
+
+static struct discover_options discover_settings(struct app *app)
+{
+	static const char *const suffixes[] = {".py", ".pyi", ".pyw", ".ipynb", NULL};
+	const struct settings *settings = &app->settings;
+	text_list patterns = {0};
+
+	for (uint32_t i = 0; i < settings->of[OPTION_exclude].list.count; i++)
+		vec_push(&app->arena, &patterns, settings->of[OPTION_exclude].list.at[i]);
+	for (uint32_t i = 0; i < settings->of[OPTION_extend_exclude].list.count; i++)
+		vec_push(&app->arena, &patterns, settings->of[OPTION_extend_exclude].list.at[i]);
+	return (struct discover_options){
+		.suffixes = suffixes,
+		.excludes = ended_list(app, &patterns),
+		.exclude_base = exclude_base(app),
+		.no_default_excludes = settings->of[OPTION_exclude].origin != ORIGIN_DEFAULT,
+		.no_gitignore = settings_flag(settings, OPTION_no_respect_gitignore),
+		.force_exclude = settings_flag(settings, OPTION_force_exclude),
+	};
+}
+
+/* "2/4" */
+static bool read_shard(struct app *app, struct engine_settings *engine)
+{
+	const char *text = settings_text(&app->settings, OPTION_shard);
+	unsigned long part, parts;
+	char *end;
+
+	if (!text)
+		return true;
+	part = strtoul(text, &end, 10);
+	parts = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+	if (*end || part < 1 || part > parts || parts > UINT16_MAX) {
+		app_fail("--shard must be I/N with I from 1 to N, not `%s`", text);
+		return false;
+	}
+	engine->shard = (uint32_t)part;
+	engine->shards = (uint32_t)parts;
+	return true;
+}
+
+bool check_settings(struct app *app, struct engine_settings *engine)
+{
+	const struct settings *settings = &app->settings;
+	const char *name = settings_text(settings, OPTION_stdin_filename);
+
+	if (!app->line.operands.count)
+		vec_push(&app->arena, &app->line.operands, ".");
+	*engine = (struct engine_settings){
+		.paths = app->line.operands.at,
+		.path_count = app->line.operands.count,
+		.stdin_path = name ? name : "stdin.py",
+		.discover = discover_settings(app),
+		.jobs = (unsigned)settings_number(settings, OPTION_jobs),
+		.no_skip = settings_flag(settings, OPTION_no_skip),
+		.selection = settings->selection,
+		.least_confidence = (enum confidence)(
+			CONFIDENCE_LIKELY + settings_number(settings, OPTION_min_confidence)),
+		.file_ignores = settings->file_ignores.at,
+		.file_ignore_count = settings->file_ignores.count,
+		.models = settings->models.at,
+		.model_count = settings->models.count,
+		.root = app_root(app),
+		.baseline = settings_text(settings, OPTION_baseline),
+		.diff_base = settings_text(settings, OPTION_diff_base),
+	};
+	return read_shard(app, engine);
+}
+
+/* what can be done with an outcome */
+
+/* --fail-on is written error|warning|info: the most severe is choice 0. */
+static enum severity fail_severity(const struct app *app)
+{
+	return (enum severity)(SEVERITY_ERROR - settings_number(&app->settings, OPTION_fail_on));
+}
+
+static int exit_status(const struct app *app, const struct outcome *outcome)
+{
+	if (outcome_has_failure(outcome))
+		return EXIT_TROUBLE;
+	if (settings_flag(&app->settings, OPTION_exit_zero))
+		return EXIT_CLEAN;
+	for (int severity = fail_severity(app); severity <= SEVERITY_ERROR; severity++) {
+		if (outcome_count(outcome, (enum severity)severity))
+			return EXIT_FINDINGS;
+	}
+	return EXIT_CLEAN;
+}
+
+static int write_baseline(struct app *app, const struct outcome *outcome, const char *path)
+{
+	struct text out = {.arena = &app->arena};
+
+	baseline_print(&outcome->findings, app_root(app), &out);
+	if (!file_write(path, text_chars(&out), out.length))
+		return app_fail("cannot write %s: %s", path, strerror(errno));
+	printf("%u finding%s written to %s\n", outcome->findings.count,
+	       outcome->findings.count == 1 ? "" : "s", path);
+	return outcome_has_failure(outcome) ? EXIT_TROUBLE : EXIT_CLEAN;
+}
+
+static bool write_source(void *context, const struct source *source, const struct text *bytes)
+{
+	struct app *app = context;
+
+	(void)app;
+	if (file_write(source->path, text_chars(bytes), bytes->length))
+		return true;
+	app_fail("cannot write %s: %s", source->path, strerror(errno));
+	return false;
+}
+
+static int add_noqa(struct app *app, const struct outcome *outcome)
+{
+	struct noqa_result result = noqa_add(&app->arena, outcome, write_source, app);
+
+	printf("%u comment%s added in %u file%s\n", result.comments, result.comments == 1 ? "" : "s",
+	       result.files, result.files == 1 ? "" : "s");
+	if (result.left_out)
+		printf("%u finding%s in notebooks left as they are\n", result.left_out,
+		       result.left_out == 1 ? "" : "s");
+	return result.failed || outcome_has_failure(outcome) ? EXIT_TROUBLE : EXIT_CLEAN;
+}
+
+/* Formats that cannot carry what was skipped must not hide it. */
+static void tell_failures(const struct app *app, const struct outcome *outcome)
+{
+	const char *format = app_choice(app, OPTION_format);
+	bool carries = settings_text(&app->settings, OPTION_output_file) == NULL &&
+		       strcmp(format, "gitlab") != 0 && strcmp(format, "rdjsonl") != 0;
+
+	if (carries && !(settings_flag(&app->settings, OPTION_quiet) &&
+			 (!strcmp(format, "text") || !strcmp(format, "concise"))))
+		return;
+	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
+		const struct skipped *skipped = &outcome->skipped.at[i];
+
+		if (skipped->is_failure)
+			app_fail("%s: %s", skipped->path, skipped->reason);
+		else if (!carries)
+			fprintf(stderr, "graphlint: not analysed: %s: %s\n", skipped->path,
+				skipped->reason);
+	}
+}
+
+static int write_outcome(struct app *app, const struct outcome *outcome)
+{
+	struct report report = app_report(app);
+	struct text out = {.arena = &app->arena};
+
+	report.outcome = outcome;
+	report_format_find(app_choice(app, OPTION_format))->write(&report, &out);
+	tell_failures(app, outcome);
+	if (!app_write(app, &out))
+		return EXIT_TROUBLE;
+	return exit_status(app, outcome);
+}
+
+static int finish(struct app *app, struct run *run)
+{
+	const char *baseline = settings_text(&app->settings, OPTION_write_baseline);
+
+	if (run_error(run))
+		return app_fail("%s", run_error(run));
+	if (baseline)
+		return write_baseline(app, run_outcome(run), baseline);
+	if (settings_flag(&app->settings, OPTION_add_noqa))
+		return add_noqa(app, run_outcome(run));
+	return write_outcome(app, run_outcome(run));
+}
+
+int check_once(struct app *app)
+{
+	struct engine_settings engine;
+	struct run *run;
+	int status;
+
+	if (!check_settings(app, &engine))
+		return EXIT_TROUBLE;
+	run = engine_run(&engine, app->rules);
+	status = finish(app, run);
+	run_close(run);
+	return status;
+}
+
+static int show_files(struct app *app)
+{
+	struct engine_settings engine;
+	int status = EXIT_CLEAN;
+	struct run *run;
+
+	if (!check_settings(app, &engine))
+		return EXIT_TROUBLE;
+	run = engine_list(&engine);
+	for (uint32_t i = 0; i < run_files(run)->files.count; i++)
+		puts(run_files(run)->files.at[i].path);
+	for (uint32_t i = 0; i < run_outcome(run)->skipped.count; i++)
+		status = app_fail("%s: %s", run_outcome(run)->skipped.at[i].path,
+				  run_outcome(run)->skipped.at[i].reason);
+	run_close(run);
+	return status;
+}
+
+static int show_settings(struct app *app)
+{
+	struct text out = {.arena = &app->arena};
+
+	settings_dump(&app->settings, &out);
+	fwrite(text_chars(&out), 1, out.length, stdout);
+	return EXIT_CLEAN;
+}
+
+int app_check(struct app *app)
+{
+	if (!app_load_settings(app))
+		return EXIT_TROUBLE;
+	if (settings_flag(&app->settings, OPTION_show_settings))
+		return show_settings(app);
+	if (settings_flag(&app->settings, OPTION_show_files))
+		return show_files(app);
+	if (settings_text(&app->settings, OPTION_dump))
+		return check_dump(app);
+	if (settings_flag(&app->settings, OPTION_watch))
+		return check_watch(app);
+	return check_once(app);
+}

@@ -1,0 +1,60 @@
+#ifndef GRAPHLINT_ENGINE_ENGINE_H
+#define GRAPHLINT_ENGINE_ENGINE_H
+
+/* The pipeline: from paths to an outcome. It knows no rule by name and nothing
+ * of command lines; both come in as data. A run owns everything that its
+ * outcome points to. Runs share nothing, so several can go on at once. */
+
+#include "analyzer/engine/select.h"
+#include "analyzer/finding/outcome.h"
+#include "analyzer/project/project.h"
+#include "analyzer/source/discover.h"
+
+/* Rules that are not reported in the files that a pattern matches. */
+struct file_ignore {
+	const char *folder; /* the pattern is relative to this; "" is the current one */
+	const char *pattern;
+	selector_list selectors;
+};
+
+/* What a function of the user's own does with graphs. */
+struct model_row {
+	const char *name;   /* "package.module.function" */
+	const char *effect; /* "returns-graph", "takes-graph", "detaches", "no-grad" */
+};
+
+struct engine_settings {
+	const char *const *paths; /* "-" is standard input */
+	uint32_t path_count;
+	const char *stdin_path; /* what people call it */
+	struct discover_options discover;
+	unsigned jobs; /* 0: one for each core */
+	bool no_skip;  /* lower every file in full */
+	struct selection selection;
+	enum confidence least_confidence;
+	const struct file_ignore *file_ignores;
+	uint32_t file_ignore_count;
+	const struct model_row *models;
+	uint32_t model_count;
+	const char *root;       /* absolute: what fingerprints are relative to */
+	uint32_t shard, shards; /* from 1; shards 0: everything */
+	const char *baseline;   /* NULL: none */
+	const char *diff_base;  /* a git revision; NULL: none */
+};
+
+struct run;
+
+/* Never NULL. What stops all of it (a baseline that cannot be read, no such
+ * revision) is run_error. */
+struct run *engine_run(const struct engine_settings *settings, struct rule_table rules);
+void run_close(struct run *run);
+
+const char *run_error(const struct run *run); /* NULL: none */
+struct outcome *run_outcome(struct run *run);
+const struct project *run_project(const struct run *run);
+struct arena *run_arena(struct run *run);
+/* --show-files: finds them and stops; problems go to the outcome. */
+struct run *engine_list(const struct engine_settings *settings);
+const struct discovery *run_files(const struct run *run);
+
+#endif
