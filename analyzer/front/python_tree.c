@@ -1,0 +1,327 @@
+#include "analyzer/front/python_tree.h"
+
+#include <string.h>
+#include <tree_sitter/api.h>
+
+#include "analyzer/base/bug.h"
+
+const TSLanguage *tree_sitter_python(void);
+
+struct node_name {
+	const char *text;
+	bool named;
+};
+
+static const struct node_name node_names[PY_KIND_COUNT] = {
+	[PY_other] = {"", true},
+	[PY_ERROR] = {"ERROR", true},
+#define NODE(kind, name)  [PY_##kind] = {name, true},
+#define TOKEN(kind, name) [PY_T_##kind] = {name, false},
+#include "analyzer/front/python_nodes.def"
+#undef NODE
+#undef TOKEN
+};
+
+static const char *const field_names[PY_FIELD_COUNT] = {
+	[PY_F_none] = "",
+#define FIELD(name) [PY_F_##name] = #name,
+#include "analyzer/front/python_fields.def"
+#undef FIELD
+};
+
+/* Kinds from `first` to `last` are sorted by text. */
+static enum py_kind kind_find(const char *text, enum py_kind first, enum py_kind last)
+{
+	unsigned low = first, high = last + 1;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+		int order = strcmp(node_names[middle].text, text);
+		if (order == 0)
+			return (enum py_kind)middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return PY_left_out;
+}
+
+static enum py_kind kind_of_symbol(const TSLanguage *language, TSSymbol symbol)
+{
+	const char *text = ts_language_symbol_name(language, symbol);
+	enum py_kind kind;
+
+	switch (ts_language_symbol_type(language, symbol)) {
+	case TSSymbolTypeRegular:
+		if (strcmp(text, "escape_sequence") == 0 || strcmp(text, "string_content") == 0 ||
+		    strcmp(text, "line_continuation") == 0 || strcmp(text, "string_end") == 0)
+			return PY_left_out;
+		kind = kind_find(text, PY_aliased_import, PY_yield);
+		return kind == PY_left_out ? PY_other : kind;
+	case TSSymbolTypeAnonymous:
+		return kind_find(text, PY_T_not_equal, PY_T_tilde);
+	default:
+		return PY_left_out;
+	}
+}
+
+/* What walking the tree needs beside it. */
+struct reader {
+	struct arena *arena; /* of the result */
+	struct front_result *result;
+	struct py_tree *tree;
+	TSTreeCursor cursor;
+	uint16_t *kinds; /* by symbol */
+	uint8_t *fields; /* by field id */
+	TSSymbol comment, string_content;
+	VEC(uint32_t) open; /* nodes whose subtree is being read */
+	VEC(struct py_node) nodes;
+};
+
+static void reader_tables(struct reader *reader, struct arena *scratch)
+{
+	const TSLanguage *language = tree_sitter_python();
+	uint32_t symbols = ts_language_symbol_count(language);
+	uint32_t fields = ts_language_field_count(language);
+
+	reader->kinds = arena_array(scratch, uint16_t, symbols);
+	reader->fields = arena_array(scratch, uint8_t, fields + 1);
+	for (uint32_t s = 0; s < symbols; s++)
+		reader->kinds[s] = (uint16_t)kind_of_symbol(language, (TSSymbol)s);
+	for (uint32_t f = 1; f <= fields; f++)
+		for (unsigned n = 1; n < PY_FIELD_COUNT; n++)
+			if (strcmp(field_names[n],
+				   ts_language_field_name_for_id(language, (TSFieldId)f)) == 0)
+				reader->fields[f] = (uint8_t)n;
+	reader->comment = ts_language_symbol_for_name(language, "comment", 7, true);
+	reader->string_content = ts_language_symbol_for_name(language, "string_content", 14, true);
+}
+
+/* A token that is left out leaves a flag on its parent. */
+static unsigned flag_of_token(const char *text)
+{
+	static const struct {
+		const char *text;
+		unsigned flag;
+	} flags[] = {{",", PY_HAS_COMMA},
+		     {"async", PY_HAS_ASYNC},
+		     {"*", PY_HAS_STAR},
+		     {"=", PY_HAS_EQUALS},
+		     {"from", PY_HAS_FROM}};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(flags[i].text, text) == 0)
+			return flags[i].flag;
+	return 0;
+}
+
+static struct py_node *reader_parent(struct reader *reader)
+{
+	return reader->open.count ? &reader->nodes.at[reader->open.at[reader->open.count - 1]]
+				  : NULL;
+}
+
+/* Tokens are kept where lowering needs them in place. */
+static bool token_is_kept(enum py_kind parent, enum py_kind token)
+{
+	switch (parent) {
+	case PY_slice:
+		return token == PY_T_colon;
+	case PY_binary_operator:
+	case PY_unary_operator:
+	case PY_boolean_operator:
+	case PY_comparison_operator:
+	case PY_augmented_assignment:
+	case PY_complex_pattern:
+	case PY_case_pattern:
+	case PY_union_pattern:
+	case PY_dict_pattern:
+	case PY_keyword_pattern:
+	case PY_splat_pattern:
+	case PY_splat_type:
+		return token != PY_T_colon && token != PY_T_pipe;
+	default:
+		return false;
+	}
+}
+
+static void reader_gap(struct reader *reader, struct span span)
+{
+	struct ir_gap gap = {span, "syntax error"};
+	struct ir_module *module = reader->result->module;
+
+	reader->tree->has_error = true;
+	vec_push(reader->arena, &module->gaps, gap);
+}
+
+/* PY_left_out: the node leaves nothing but flags, comments and gaps. */
+static enum py_kind reader_classify(struct reader *reader, TSNode node, struct span span)
+{
+	TSSymbol symbol = ts_node_symbol(node);
+	struct py_node *parent = reader_parent(reader);
+	enum py_kind kind;
+
+	if (ts_node_is_error(node) || ts_node_is_missing(node)) {
+		if (parent)
+			parent->flags |= PY_HAS_ERROR;
+		if (!parent || parent->kind != PY_ERROR)
+			reader_gap(reader, span);
+		return PY_ERROR;
+	}
+	if (symbol == reader->comment) {
+		vec_push(reader->arena, &reader->result->comments, (struct front_comment){span});
+		return PY_left_out;
+	}
+	kind = (enum py_kind)reader->kinds[symbol];
+	if (kind < PY_KIND_COUNT && node_names[kind].named)
+		return kind;
+	if (!parent || ts_node_is_named(node))
+		return PY_left_out;
+	if (kind != PY_left_out && token_is_kept((enum py_kind)parent->kind, kind))
+		return kind;
+	parent->flags |= (uint8_t)flag_of_token(ts_node_type(node));
+	return PY_left_out;
+}
+
+/* Returns whether the node's children are to be read. */
+static bool reader_visit(struct reader *reader, struct arena *scratch)
+{
+	TSNode node = ts_tree_cursor_current_node(&reader->cursor);
+	struct span span = {ts_node_start_byte(node), ts_node_end_byte(node)};
+	enum py_kind kind = reader_classify(reader, node, span);
+
+	struct py_node made = {
+		.kind = (uint16_t)kind,
+		.field = reader->fields[ts_tree_cursor_current_field_id(&reader->cursor)],
+		.span = span,
+		.next = reader->nodes.count + 1,
+	};
+
+	if (kind == PY_left_out)
+		return false;
+	vec_push(scratch, &reader->nodes, made);
+	return ts_node_child_count(node) > 0;
+}
+
+static void reader_close(struct reader *reader)
+{
+	uint32_t node = reader->open.at[--reader->open.count];
+
+	reader->nodes.at[node].next = reader->nodes.count;
+}
+
+static void reader_walk(struct reader *reader, struct arena *scratch)
+{
+	for (;;) {
+		if (reader_visit(reader, scratch)) {
+			vec_push(scratch, &reader->open, reader->nodes.count - 1);
+			if (ts_tree_cursor_goto_first_child(&reader->cursor))
+				continue;
+			reader_close(reader);
+		}
+		while (!ts_tree_cursor_goto_next_sibling(&reader->cursor)) {
+			if (!ts_tree_cursor_goto_parent(&reader->cursor))
+				return;
+			reader_close(reader);
+		}
+	}
+}
+
+static TSTree *parse(const struct source *source)
+{
+	TSParser *parser = ts_parser_new();
+	TSTree *parsed;
+
+	if (!ts_parser_set_language(parser, tree_sitter_python()))
+		BUG("tree-sitter refuses the Python grammar");
+	parsed = ts_parser_parse_string(parser, NULL, source->text, source->length);
+	ts_parser_delete(parser);
+	if (!parsed)
+		BUG("tree-sitter gave no tree");
+	return parsed;
+}
+
+void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_result *result,
+		   const struct source *source)
+{
+	TSTree *parsed = parse(source);
+	struct reader reader = {
+		.arena = result->module->arena,
+		.result = result,
+		.tree = tree,
+		.cursor = ts_tree_cursor_new(ts_tree_root_node(parsed)),
+	};
+
+	bool had_error;
+
+	tree->source = source;
+	reader_tables(&reader, scratch);
+	reader_walk(&reader, scratch);
+	had_error = ts_node_has_error(ts_tree_root_node(parsed));
+	ts_tree_cursor_delete(&reader.cursor);
+	ts_tree_delete(parsed);
+	tree->nodes = reader.nodes.at;
+	tree->count = reader.nodes.count;
+	tree->has_error = tree->has_error || had_error;
+}
+
+uint32_t py_field(const struct py_tree *tree, uint32_t node, enum py_field field)
+{
+	for (uint32_t c = py_first(tree, node); c; c = py_next(tree, node, c))
+		if (tree->nodes[c].field == field)
+			return c;
+	return 0;
+}
+
+uint32_t py_child(const struct py_tree *tree, uint32_t node, enum py_kind kind)
+{
+	for (uint32_t c = py_first(tree, node); c; c = py_next(tree, node, c))
+		if (py_kind(tree, c) == kind)
+			return c;
+	return 0;
+}
+
+uint32_t py_child_count(const struct py_tree *tree, uint32_t node)
+{
+	uint32_t count = 0;
+
+	for (uint32_t c = py_first(tree, node); c; c = py_next(tree, node, c))
+		count++;
+	return count;
+}
+
+uint32_t py_unwrap(const struct py_tree *tree, uint32_t node)
+{
+	while (py_kind(tree, node) == PY_parenthesized_expression &&
+	       !py_has(tree, node, PY_HAS_ERROR) && py_first(tree, node))
+		node = py_first(tree, node);
+	return node;
+}
+
+const char *py_text(const struct py_tree *tree, uint32_t node, size_t *length)
+{
+	struct span span = tree->nodes[node].span;
+
+	*length = span.end - span.start;
+	return tree->source->text + span.start;
+}
+
+void py_tree_dump(const struct py_tree *tree, struct text *out)
+{
+	struct arena scratch = {0};
+	VEC(uint32_t) ends = {0}; /* of the subtrees around the node */
+
+	for (uint32_t n = 0; n < tree->count; n++) {
+		const struct py_node *node = &tree->nodes[n];
+		while (ends.count && ends.at[ends.count - 1] <= n)
+			ends.count--;
+		text_add_repeated(out, ' ', (size_t)ends.count * 2);
+		if (node->field)
+			text_print(out, "%s: ", field_names[node->field]);
+		text_print(out, "%s %u..%u\n", node->kind ? node_names[node->kind].text : "?",
+			   node->span.start, node->span.end);
+		vec_push(&scratch, &ends, node->next);
+	}
+	arena_release(&scratch);
+}
