@@ -2,11 +2,11 @@
 # Every fuzz target for a while, from the damaged fixtures; what it finds is kept
 # in build-fuzz/found. GRAPHLINT_FUZZ_SECONDS sets how long (default 60 each).
 set -u
-cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j 2 >/dev/null || {
-	echo "the fuzz targets do not build"
+if ! { cmake --preset fuzz && cmake --build build-fuzz -j 2; } >build/logs/build-fuzz.log 2>&1; then
+	tail -n 20 build/logs/build-fuzz.log
 	echo "0 passed, 1 failed"
 	exit 1
-}
+fi
 passed=0
 failed=0
 for source in tests/fuzz_*.c; do
