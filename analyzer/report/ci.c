@@ -51,6 +51,10 @@ static void github_finding(const struct report *report, struct arena *scratch,
 		const struct finding_step *step = &finding->steps.at[i];
 
 		text_add_chars(out, "%0A");
+		if (step->source && step->source != source) {
+			add_percented(out, path_of(report, scratch, step->source->path), "");
+			text_add_char(out, ' ');
+		}
 		if (step->source)
 			text_print(out, "line %u: ",
 			           source_position(step->source, step->span.start).row);
@@ -160,9 +164,8 @@ static void gitlab_place(struct emitter *json, const char *name, struct position
 	emit_close_object(json);
 }
 
-static void gitlab_finding(const struct report *report, struct emitter *json,
-                           struct arena *scratch, const struct finding *finding,
-                           struct digest fingerprint)
+static void gitlab_finding(const struct report *report, struct emitter *json, struct arena *scratch,
+                           const struct finding *finding, struct digest fingerprint)
 {
 	struct text description = {.arena = scratch};
 	char hex[DIGEST_HEX_LENGTH + 1];
@@ -232,8 +235,7 @@ static const char *reviewdog_severity(enum severity severity)
 }
 
 static void reviewdog_location(const struct report *report, struct arena *scratch,
-                               struct emitter *json, const struct source *source,
-                               struct span span)
+                               struct emitter *json, const struct source *source, struct span span)
 {
 	emit_open_object(json, "location");
 	emit_text(json, "path", path_of(report, scratch, source->path));

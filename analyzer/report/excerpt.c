@@ -319,21 +319,35 @@ static void draw_hanging_labels(const struct drawing *drawing, const struct piec
 	}
 }
 
+/* The label that stands beside the underlines: the primary one's if its
+ * underline reaches the end, else the last one's. */
+static struct piece *label_beside(struct piece *pieces, uint32_t count, unsigned width)
+{
+	struct piece *found = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (pieces[i].label && pieces[i].end == width && !(found && found->primary))
+			found = &pieces[i];
+	}
+	return found;
+}
+
 static void draw_marks(const struct drawing *drawing, const struct piece *first, uint32_t count,
                        struct window window)
 {
 	struct piece *pieces = arena_array(drawing->scratch, struct piece, count);
-	struct piece *last = &pieces[count - 1];
+	struct piece *beside;
 	unsigned width;
 
 	for (uint32_t i = 0; i < count; i++)
 		pieces[i] = seen(&first[i], window);
 	start_row(drawing);
 	width = draw_underlines(drawing, pieces, count);
-	if (last->label && last->end == width) {
+	beside = label_beside(pieces, count, width);
+	if (beside) {
 		text_add_char(drawing->out, ' ');
-		draw_label(drawing, last);
-		last->label = NULL;
+		draw_label(drawing, beside);
+		beside->label = NULL;
 	}
 	end_row(drawing->out);
 	draw_hanging_labels(drawing, pieces, count);

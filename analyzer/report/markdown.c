@@ -3,7 +3,7 @@
 #include <string.h>
 
 static void show_span(const char **at, const char *end, char mark, size_t marks, enum style style,
-		      struct text *out)
+                      struct text *out)
 {
 	const char *from = *at + marks;
 	const char *to = from;

@@ -72,7 +72,7 @@ static enum severity severity_of(const char *word_text)
 static enum confidence confidence_of(const char *word_text)
 {
 	FIND_WORD(CONFIDENCE_LIKELY, CONFIDENCE_CONFIRMED, confidence_name, word_text,
-		  CONFIDENCE_LIKELY);
+	          CONFIDENCE_LIKELY);
 }
 
 static enum step_role role_of(const char *word_text)
@@ -91,9 +91,9 @@ static void read_steps(struct json_reading *reading, const json_t *list, struct 
 		const json_t *object = json_array_get(list, i);
 		const char *path = text_of(reading, object, "filename");
 		struct finding_step step = {
-			.role = role_of(text_of(reading, object, "role")),
-			.source = path ? source_for(reading, path) : NULL,
-			.message = text_of(reading, object, "message"),
+		        .role = role_of(text_of(reading, object, "role")),
+		        .source = path ? source_for(reading, path) : NULL,
+		        .message = text_of(reading, object, "message"),
 		};
 
 		if (step.source)
@@ -104,22 +104,22 @@ static void read_steps(struct json_reading *reading, const json_t *list, struct 
 }
 
 static void read_fix(struct json_reading *reading, const json_t *object, uint32_t cell,
-		     struct finding *finding)
+                     struct finding *finding)
 {
 	const char *applicability = text_of(reading, object, "applicability");
 	const json_t *edits = json_object_get(object, "edits");
 	struct finding_fix fix = {
-		.safe = applicability && !strcmp(applicability, "safe"),
-		.title = text_of(reading, object, "title"),
-		.changes = text_of(reading, object, "changes"),
-		.replayed = text_of(reading, object, "replayed"),
+	        .safe = applicability && !strcmp(applicability, "safe"),
+	        .title = text_of(reading, object, "title"),
+	        .changes = text_of(reading, object, "changes"),
+	        .replayed = text_of(reading, object, "replayed"),
 	};
 
 	for (size_t i = 0; i < json_array_size(edits); i++) {
 		const json_t *edit = json_array_get(edits, i);
 		const char *content = text_of(reading, edit, "content");
 		struct finding_edit read = {span_of(finding->source, edit, cell),
-					    content ? content : ""};
+		                            content ? content : ""};
 
 		vec_push(reading->arena, &fix.edits, read);
 	}
@@ -146,11 +146,11 @@ static void read_replay(struct json_reading *reading, const json_t *object, stru
 	replay->reason = text_of(reading, object, "reason");
 	for (size_t i = 0; i < json_array_size(names); i++)
 		vec_push(reading->arena, &replay->stand_ins,
-			 copy(reading, json_string_value(json_array_get(names, i))));
+		         copy(reading, json_string_value(json_array_get(names, i))));
 	names = json_object_get(object, "retained_by");
 	for (size_t i = 0; i < json_array_size(names); i++)
 		vec_push(reading->arena, &replay->retained_by,
-			 copy(reading, json_string_value(json_array_get(names, i))));
+		         copy(reading, json_string_value(json_array_get(names, i))));
 }
 
 static const char *read_finding(struct json_reading *reading, const json_t *object)
@@ -161,14 +161,14 @@ static const char *read_finding(struct json_reading *reading, const json_t *obje
 	const json_t *others = json_object_get(fix, "alternatives");
 	uint32_t cell = number_of(object, "cell");
 	struct finding finding = {
-		.rule = code ? rule_find(reading->rules, code) : NULL,
-		.severity = severity_of(text_of(reading, object, "severity")),
-		.confidence = confidence_of(text_of(reading, object, "confidence")),
-		.source = path ? source_for(reading, path) : NULL,
-		.message = text_of(reading, object, "message"),
-		.note = text_of(reading, object, "note"),
-		.function = text_of(reading, object, "function"),
-		.noqa_row = number_of(object, "noqa_row"),
+	        .rule = code ? rule_find(reading->rules, code) : NULL,
+	        .severity = severity_of(text_of(reading, object, "severity")),
+	        .confidence = confidence_of(text_of(reading, object, "confidence")),
+	        .source = path ? source_for(reading, path) : NULL,
+	        .message = text_of(reading, object, "message"),
+	        .note = text_of(reading, object, "note"),
+	        .function = text_of(reading, object, "function"),
+	        .noqa_row = number_of(object, "noqa_row"),
 	};
 
 	if (!finding.rule)
@@ -190,9 +190,9 @@ static const char *read_finding(struct json_reading *reading, const json_t *obje
 static void read_skipped(struct json_reading *reading, const json_t *object)
 {
 	struct skipped skipped = {
-		.path = text_of(reading, object, "filename"),
-		.reason = text_of(reading, object, "reason"),
-		.is_failure = json_is_true(json_object_get(object, "failure")),
+	        .path = text_of(reading, object, "filename"),
+	        .reason = text_of(reading, object, "reason"),
+	        .is_failure = json_is_true(json_object_get(object, "failure")),
 	};
 
 	if (!skipped.path || !skipped.reason)
@@ -216,7 +216,7 @@ static void add_counts(struct json_reading *reading, const json_t *summary)
 	outcome->refuted += number_of(summary, "refuted");
 	for (size_t i = 0; i < json_array_size(stale); i++)
 		vec_push(reading->arena, &outcome->stale,
-			 copy(reading, json_string_value(json_array_get(stale, i))));
+		         copy(reading, json_string_value(json_array_get(stale, i))));
 }
 
 static const char *read_root(struct json_reading *reading, const json_t *root)
@@ -238,7 +238,8 @@ static const char *read_root(struct json_reading *reading, const json_t *root)
 const char *json_report_read(struct json_reading *reading, const char *path)
 {
 	json_error_t error;
-	json_t *root = !strcmp(path, "-") ? json_loadf(stdin, 0, &error) : json_load_file(path, 0, &error);
+	json_t *root =
+	        !strcmp(path, "-") ? json_loadf(stdin, 0, &error) : json_load_file(path, 0, &error);
 	const char *complaint = root ? read_root(reading, root) : copy(reading, error.text);
 
 	json_decref(root);
