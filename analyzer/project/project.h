@@ -20,7 +20,9 @@ struct project_file {
 	struct front_result lowered; /* .module NULL: not lowered */
 	bool linted;                 /* asked for, not only imported */
 	bool relevant;               /* false: the scan left it out */
-	const char *module_name;     /* "package.module", as its importers say */
+	bool wanted;                 /* lowered, or about to be */
+	const char *path;     /* its normal path */
+	const char *root;            /* the folder above its outermost package */
 	struct arena arena;          /* IR and all that belongs to this file */
 };
 

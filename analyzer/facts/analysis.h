@@ -1,0 +1,310 @@
+#ifndef GRAPHLINT_FACTS_ANALYSIS_H
+#define GRAPHLINT_FACTS_ANALYSIS_H
+
+/* One analysis: the module body, functions and classes of one file, with all
+ * that they call. It owns its tables of values, sites and contexts; the project
+ * is only read, so analyses run in parallel. */
+
+#include "analyzer/base/hash.h"
+#include "analyzer/facts/domain.h"
+
+enum facts_limits {
+	FACTS_MAX_DEPTH = 9,         /* calls inlined into each other */
+	FACTS_MAX_STEPS = 200000,    /* instructions of one root */
+	FACTS_MAX_ROUNDS = 12,       /* runs of one block in one activation */
+	FACTS_MAX_REFS = 48,         /* objects in one value */
+	FACTS_MAX_FIELDS = 256,      /* of one object; more go to its elements */
+	FACTS_MAX_REACH = 2000,      /* tensors looked at in one walk */
+	FACTS_SWEEP_OBJECTS = 96,    /* objects before unreachable ones are dropped */
+	FACTS_JOIN_CACHE = 4096,
+	FACTS_MAX_LEFT = 16,
+	FACTS_CALLEES = 4,           /* alternatives followed at one call */
+};
+
+struct id_table { /* open addressing: hash to id, keys are compared by the owner */
+	uint32_t *at;
+	uint32_t count, room;
+};
+
+struct join_cached {
+	value_id a, b, result;
+};
+
+/* A function that runs: its frame and the temporaries of the current block. */
+struct activation {
+	struct activation *caller;
+	context_id context;
+	const struct project_file *file;
+	const struct ir_func *func;
+	object_id frame;
+	object_id names; /* module and class bodies: where names are bound */
+	value_id *temps; /* by instruction */
+	value_id returned, yielded;
+	struct state *exit;
+	uint8_t yield_modes; /* modes seen at a yield */
+	uint8_t entry_modes;
+	uint32_t mode_set; /* the last statement that set the grad mode */
+	object_id class_made; /* class bodies: the class */
+	const bool *const *live_at_loops;
+};
+
+/* An event as it is gathered; judged when the analysis ends. */
+struct pending {
+	enum event_kind kind;
+	context_id context;
+	const struct project_file *file;
+	const struct ir_func *func;
+	uint32_t inst;
+	object_id holder;
+	object_id kept; /* a tensor, newest */
+	enum holder_kind holder_kind;
+	unsigned flags;
+	struct event_place needed;
+	const char *holder_name;
+};
+
+struct site {
+	context_id context;
+	uint32_t inst;
+};
+
+struct function_facts { /* gathered once a function */
+	const struct ir_func *func;
+	const bool *const *live_at_loops;
+	bool executed;
+};
+
+struct left_mode { /* a function returned with modes that it was not entered with */
+	uint32_t event;
+	uint8_t modes;
+};
+
+struct analysis {
+	const struct project *project;
+	struct intern *names;
+	struct arena *arena;
+	VEC(struct value) values;
+	struct id_table value_index;
+	struct join_cached *join_cache;
+	VEC(struct def) defs; /* by object id / 2 */
+	struct id_table def_index;
+	VEC(struct context) contexts;
+	struct id_table context_index;
+	VEC(struct pending) pending;
+	struct id_table pending_index;
+	VEC(struct function_facts) functions;
+	struct id_table function_index;
+	struct activation *top;
+	VEC(object_id) pinned; /* roots beside the frames */
+	VEC(struct site) backwards; /* where backward or autograd.grad runs */
+	VEC(object_id) walk;        /* scratch of graph_walk */
+	uint32_t *marks;
+	uint32_t mark_room, mark_round;
+	uint32_t hook_depth; /* hooks that run */
+	struct left_mode left[FACTS_MAX_LEFT];
+	uint32_t left_count;
+	uint32_t stamps;
+	uint32_t steps;
+	bool exhausted;
+
+
+};
+
+/* values.c */
+void values_init(struct analysis *a);
+value_id value_flags(struct analysis *a, uint32_t flags);
+value_id value_of(struct analysis *a, object_id id);
+value_id value_join(struct analysis *a, value_id x, value_id y);
+value_id value_without(struct analysis *a, value_id x, uint32_t flags);
+value_id value_older(struct analysis *a, value_id x, const uint64_t *aged);
+const struct value *value_get(const struct analysis *a, value_id id);
+bool value_has(const struct analysis *a, value_id x, object_id id);
+/* The only object of the value if it is that and nothing else, or 0. */
+object_id value_single(const struct analysis *a, value_id x);
+bool value_is_empty(value_id x);
+
+/* Hash tables of ids; `same` compares the key with the owner's element. */
+uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t hash,
+			bool (*same)(const struct analysis *a, uint32_t id, const void *key),
+			uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key);
+
+/* sites.c */
+void sites_init(struct analysis *a);
+struct def *def_of(const struct analysis *a, object_id id);
+/* The newest object of a site; `part` tells several of one instruction apart. */
+object_id site_object(struct analysis *a, struct activation *act, uint32_t inst, uint32_t part,
+		      enum object_kind kind);
+object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text);
+object_id external_object(struct analysis *a, sym_id dotted);
+object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name);
+object_id namespace_object(struct analysis *a, const struct project_file *file);
+object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func);
+context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
+			 const struct ir_func *func, uint32_t call);
+const struct context *context_get(const struct analysis *a, context_id id);
+/* Does `loop` of the activation in `context` contain what was made at `def`? */
+bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
+struct event_place place_of(const struct project_file *file, const struct ir_func *func,
+			    uint32_t inst);
+
+/* heap.c */
+struct state *state_new(struct analysis *a);
+struct state *state_copy(struct analysis *a, struct state *state);
+bool state_join(struct analysis *a, struct state *into, struct state *from);
+const struct object *object_read(const struct state *state, object_id id);
+struct object *object_write(struct analysis *a, struct state *state, object_id id);
+/* Empties it: the site made a new one. */
+struct object *object_renew(struct analysis *a, struct state *state, object_id id);
+bool object_exists(const struct state *state, object_id id);
+value_id field_get(const struct object *object, uint32_t key);
+void field_set(struct analysis *a, struct object *object, uint32_t key, value_id value);
+void field_join(struct analysis *a, struct object *object, uint32_t key, value_id value);
+void elements_join(struct analysis *a, struct object *object, value_id value);
+/* All that a container holds, whatever the key. */
+value_id contents_of(struct analysis *a, const struct object *object);
+/* Writing through a value: strong if it can be only that one object. */
+bool is_strong(const struct analysis *a, value_id holders, object_id id);
+void state_age(struct analysis *a, struct state *state, context_id context, loop_id loop);
+void state_sweep(struct analysis *a, struct state *state);
+
+/* graph.c */
+bool is_tensor_like(const struct analysis *a, object_id id);
+/* Adds to `found` each tensor-like object in the value, through containers. */
+value_id tensors_in(struct analysis *a, const struct state *state, value_id value, int depth);
+bool may_carry(const struct object *object);
+bool value_may_carry(struct analysis *a, const struct state *state, value_id value);
+object_id tensor_make(struct analysis *a, struct activation *act, struct state *state,
+		      uint32_t inst, uint32_t part, value_id operands, unsigned bits);
+void tensor_join_graph(struct analysis *a, struct state *state, object_id target, value_id operands,
+		       bool strong);
+typedef bool graph_visit(struct analysis *a, const struct state *state, object_id id, void *context);
+/* Depth-first over parents; stops when the visitor returns false. */
+void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
+		void *context);
+bool graph_reaches(struct analysis *a, const struct state *state, value_id from, object_id id);
+bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id);
+void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain);
+/* Code that is not known may run backward on it. */
+void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned);
+bool graph_proven(const struct analysis *a, object_id id);
+
+/* events.c */
+struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
+			   enum event_kind kind, object_id holder, object_id kept);
+void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 object_id holder, value_id value);
+void check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id before, value_id value, object_id holder);
+void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		object_id holder, value_id value);
+/* With all its texts, in another arena. */
+struct event event_copy(struct arena *arena, const struct event *event);
+void events_judge(struct analysis *a, struct arena *arena, event_list *events);
+
+/* containers.c */
+enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id);
+value_id item_get(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		  value_id object, value_id index);
+void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+	      value_id object, value_id index, value_id value);
+void item_delete(struct analysis *a, struct state *state, value_id object, value_id index);
+void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		   value_id holders, value_id value);
+void container_clear(struct analysis *a, struct state *state, value_id holders);
+value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id iterable);
+value_id build_container(struct analysis *a, struct activation *act, struct state *state,
+			 uint32_t inst, const struct ir_inst *ir);
+value_id unpack_value(struct analysis *a, struct activation *act, struct state *state,
+		      uint32_t inst, value_id value, uint32_t shape);
+object_id int_object(struct analysis *a, uint32_t number);
+bool index_of(const struct analysis *a, value_id value, uint32_t *index);
+value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
+		       uint32_t inst, uint32_t part, value_id from);
+
+/* attributes.c */
+value_id attribute_get(struct analysis *a, struct activation *act, struct state *state,
+		       uint32_t inst, value_id object, sym_id name);
+void attribute_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		   value_id object, sym_id name, value_id value);
+/* A name in a class and its bases; 0 when it is not there. */
+value_id class_lookup(struct analysis *a, struct state *state, value_id class, sym_id name);
+/* The dotted name of the nearest class outside the project, or NULL. */
+const char *external_class(struct analysis *a, const struct state *state, object_id id);
+value_id force_import(struct analysis *a, struct activation *act, struct state *state, value_id v);
+bool is_module_instance(struct analysis *a, const struct state *state, object_id id);
+
+/* calls.c */
+struct argument {
+	value_id value;
+	sym_id keyword;
+};
+struct call {
+	uint32_t inst;
+	uint32_t part;
+	const struct argument *at;
+	uint32_t count;
+};
+value_id call_value(struct analysis *a, struct activation *act, struct state *state,
+		    struct call call, value_id callee);
+value_id call_object(struct analysis *a, struct activation *act, struct state *state,
+		     struct call call, object_id callee);
+bool result_is_dropped(const struct activation *act, uint32_t inst);
+value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
+		      struct call call, value_id callee);
+value_id call_module(struct analysis *a, struct activation *act, struct state *state,
+		     struct call call, object_id module);
+value_id call_generator(struct analysis *a, struct activation *act, struct state *state,
+			uint32_t inst, object_id generator, uint8_t *modes);
+value_id argument_at(struct analysis *a, const struct state *state, struct call call, uint32_t index,
+		     const char *keyword);
+value_id argument_named(const struct analysis *a, struct call call, const char *keyword);
+value_id arguments_all(struct analysis *a, struct call call);
+value_id bind_class(struct analysis *a, struct activation *act, struct state *state,
+		    struct call call, object_id class);
+
+/* effects.c */
+value_id call_external(struct analysis *a, struct activation *act, struct state *state,
+		       struct call call, object_id external);
+value_id apply_api(struct analysis *a, struct activation *act, struct state *state,
+		   struct call call, const struct api_entry *entry);
+value_id apply_property(struct analysis *a, struct activation *act, struct state *state,
+			uint32_t inst, value_id receiver, const struct api_entry *entry);
+/* `left op right`, in place or not. */
+value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
+		      uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place);
+
+/* scopes.c: with statements and grad modes */
+value_id scope_enter(struct analysis *a, struct activation *act, struct state *state,
+		     uint32_t inst, value_id manager, uint32_t slot);
+void scope_leave(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 uint32_t slot);
+uint8_t modes_of(struct analysis *a, enum api_mode mode, value_id argument);
+/* set_grad_enabled as a statement */
+void mode_statement(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		    value_id argument);
+/* no_grad() as a statement */
+void check_mode_used(struct analysis *a, struct activation *act, uint32_t inst);
+/* A function returns with another mode than it was entered with. */
+void check_mode_left(struct analysis *a, struct activation *act, const struct state *exit);
+
+/* exec.c */
+value_id run_function(struct analysis *a, struct activation *act, struct state *state);
+value_id run_module(struct analysis *a, struct activation *act, struct state *state,
+		    const struct project_file *file);
+struct activation activation_begin(struct analysis *a, struct activation *caller,
+				   const struct project_file *file, const struct ir_func *func,
+				   context_id context);
+/* The class whose method runs, for super() without arguments. */
+value_id enclosing_class(struct analysis *a, struct activation *act, struct state *state);
+struct function_facts *function_facts(struct analysis *a, const struct ir_func *func);
+value_id slot_read(struct analysis *a, struct activation *act, struct state *state, uint32_t slot);
+void slot_write(struct analysis *a, struct activation *act, struct state *state, uint32_t slot,
+		value_id value);
+
+static inline const struct ir_inst *inst_at(const struct activation *act, uint32_t inst)
+{
+	return &act->func->insts.at[inst];
+}
+
+#endif

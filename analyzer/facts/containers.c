@@ -1,0 +1,588 @@
+/* Lists, tuples, sets, dicts: elements by constant key where it is known, one
+ * summary for the rest. */
+
+#include "analyzer/facts/analysis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum object_kind builtin_container(const char *class_name)
+{
+	static const struct {
+		const char *name;
+		enum object_kind kind;
+	} builtin[] = {
+		{"builtins.list", OBJECT_LIST},
+		{"builtins.dict", OBJECT_DICT},
+		{"builtins.set", OBJECT_SET},
+		{"builtins.tuple", OBJECT_TUPLE},
+		{"collections.deque", OBJECT_DEQUE},
+		{"collections.defaultdict", OBJECT_DICT},
+		{"collections.OrderedDict", OBJECT_DICT},
+		{"collections.Counter", OBJECT_DICT},
+		{"collections.UserDict", OBJECT_DICT},
+		{"collections.UserList", OBJECT_LIST},
+	};
+
+	for (size_t i = 0; i < sizeof(builtin) / sizeof(*builtin); i++)
+		if (strcmp(builtin[i].name, class_name) == 0)
+			return builtin[i].kind;
+	return OBJECT_INSTANCE;
+}
+
+enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id)
+{
+	enum object_kind kind = def_of(a, id)->kind;
+	const char *class_name;
+
+	if (kind != OBJECT_INSTANCE)
+		return kind;
+	class_name = external_class(a, state, id);
+	return class_name ? builtin_container(class_name) : kind;
+}
+
+object_id int_object(struct analysis *a, uint32_t number)
+{
+	char digits[16];
+	int length = snprintf(digits, sizeof(digits), "%u", (unsigned)number);
+
+	return const_object(a, SUB_const_int, intern_text(a->names, digits, (size_t)length));
+}
+
+bool index_of(const struct analysis *a, value_id value, uint32_t *index)
+{
+	object_id id = value_single(a, value);
+	const struct def *def = def_of(a, id);
+	const char *text;
+	char *end;
+	unsigned long number;
+
+	if (id.n == 0 || def->kind != OBJECT_CONST || def->sub != SUB_const_int)
+		return false;
+	text = intern_chars(a->names, def->name, NULL);
+	number = strtoul(text, &end, 0);
+	*index = (uint32_t)number;
+	return *text != '-' && *end == 0 && number < FACTS_MAX_FIELDS;
+}
+
+static bool negative_index(const struct analysis *a, value_id value, uint32_t *back)
+{
+	object_id id = value_single(a, value);
+	const struct def *def = def_of(a, id);
+	const char *text;
+
+	if (id.n == 0 || def->kind != OBJECT_CONST || def->sub != SUB_const_int)
+		return false;
+	text = intern_chars(a->names, def->name, NULL);
+	*back = (uint32_t)strtoul(text + 1, NULL, 10);
+	return *text == '-' && *back > 0;
+}
+
+static bool is_slice(const struct analysis *a, value_id index)
+{
+	return value_get(a, index)->flags & V_CLEAN;
+}
+
+value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
+		       uint32_t inst, uint32_t part, value_id from)
+{
+	object_id id = site_object(a, act, inst, part, OBJECT_UNKNOWN);
+	const value_id tensors = tensors_in(a, state, from, 2);
+	const struct value *v = value_get(a, tensors);
+	struct object *object = object_renew(a, state, id);
+	unsigned bits = 0, flags = 0;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+
+		bits |= o->tensor;
+		flags |= o->flags & O_ESCAPED;
+		if (may_carry(o))
+			object->parents = value_join(a, object->parents, value_of(a, v->refs[i]));
+	}
+	if (v->count == 0)
+		bits = T_BARE | T_ASSUMED;
+	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE)) | T_LIVE | T_SAVES);
+	object->flags |= flags;
+	def_of(a, id)->tensor_seen |= object->tensor;
+	def_of(a, id)->parents_seen = value_join(a, def_of(a, id)->parents_seen, object->parents);
+	return value_of(a, id);
+}
+
+/* The part of an unknown object under a key: the same one each time. */
+static value_id unknown_part(struct analysis *a, struct activation *act, struct state *state,
+			     uint32_t inst, object_id owner, uint32_t key, uint32_t part)
+{
+	value_id known = field_get(object_read(state, owner), key);
+
+	if (known.n == 0) {
+		known = unknown_value(a, act, state, inst, part, value_of(a, owner));
+		field_set(a, object_write(a, state, owner), key, known);
+	}
+	return known;
+}
+
+static value_id sequence_item(struct analysis *a, const struct object *object, value_id index)
+{
+	uint32_t number;
+	value_id item = {0};
+
+	if (index_of(a, index, &number))
+		item = field_get(object, number);
+	else if (negative_index(a, index, &number) && object->elements.n == 0 &&
+		 number <= object->field_count)
+		item = object->fields[object->field_count - number].value;
+	return item.n ? value_join(a, value_without(a, item, V_UNBOUND), object->elements)
+		      : contents_of(a, object);
+}
+
+static value_id sequence_slice(struct analysis *a, struct activation *act, struct state *state,
+			       uint32_t inst, object_id id)
+{
+	object_id copy = site_object(a, act, inst, 1, OBJECT_LIST);
+	value_id contents = contents_of(a, object_read(state, id));
+
+	elements_join(a, object_renew(a, state, copy), contents);
+	return value_of(a, copy);
+}
+
+static value_id missing_item(struct analysis *a, struct activation *act, struct state *state,
+			     uint32_t inst, object_id dict, value_id index)
+{
+	value_id factory = object_read(state, dict)->with;
+	value_id made;
+
+	if (factory.n == 0)
+		return (value_id){0};
+	made = call_value(a, act, state, (struct call){inst, 2, NULL, 0}, factory);
+	item_set(a, act, state, inst, value_of(a, dict), index, made);
+	return made;
+}
+
+static value_id dict_item(struct analysis *a, struct activation *act, struct state *state,
+			  uint32_t inst, object_id id, value_id index)
+{
+	const struct value *keys = value_get(a, index);
+	const struct object *object = object_read(state, id);
+	value_id item = object->elements;
+	bool all_known = keys->flags == 0 && keys->count > 0;
+
+	for (uint32_t i = 0; i < keys->count; i++) {
+		if (def_of(a, keys->refs[i])->kind != OBJECT_CONST)
+			all_known = false;
+		else
+			item = value_join(a, item, field_get(object, keys->refs[i].n));
+	}
+	if (!all_known)
+		item = contents_of(a, object);
+	if (item.n == 0 || value_get(a, item)->flags & V_UNBOUND)
+		item = value_join(a, item, missing_item(a, act, state, inst, id, index));
+	return value_without(a, item, V_UNBOUND);
+}
+
+static value_id call_special(struct analysis *a, struct activation *act, struct state *state,
+			     uint32_t inst, object_id id, const char *name,
+			     const struct argument *at, uint32_t count, bool *found)
+{
+	value_id method = class_lookup(a, state, object_read(state, id)->of,
+				       intern_text(a->names, name, strlen(name)));
+	struct argument all[4] = {{value_of(a, id), {0}}};
+
+	*found = method.n != 0;
+	if (!*found)
+		return method;
+	for (uint32_t i = 0; i < count && i < 3; i++)
+		all[i + 1] = at[i];
+	return call_value(a, act, state, (struct call){inst, 8, all, count + 1}, method);
+}
+
+static value_id object_item(struct analysis *a, struct activation *act, struct state *state,
+			    uint32_t inst, object_id id, value_id index)
+{
+	const struct argument argument = {index, {0}};
+	bool found = false;
+	value_id item;
+
+	switch (container_kind(a, state, id)) {
+	case OBJECT_TENSOR:
+		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW));
+	case OBJECT_LIST:
+	case OBJECT_TUPLE:
+	case OBJECT_DEQUE:
+	case OBJECT_ITERATOR:
+		if (is_slice(a, index))
+			return sequence_slice(a, act, state, inst, id);
+		return sequence_item(a, object_read(state, id), index);
+	case OBJECT_DICT:
+		item = def_of(a, id)->kind == OBJECT_INSTANCE
+			       ? call_special(a, act, state, inst, id, "__getitem__", &argument, 1, &found)
+			       : (value_id){0};
+		return found ? item : dict_item(a, act, state, inst, id, index);
+	case OBJECT_INSTANCE:
+		item = call_special(a, act, state, inst, id, "__getitem__", &argument, 1, &found);
+		if (found)
+			return item;
+		item = contents_of(a, object_read(state, id));
+		return item.n && external_class(a, state, id)
+			       ? object_read(state, id)->elements
+			       : unknown_value(a, act, state, inst, 0, value_of(a, id));
+	case OBJECT_UNKNOWN:
+		return unknown_part(a, act, state, inst, id,
+				    value_single(a, index).n ? value_single(a, index).n : UINT32_MAX, 0);
+	default:
+		return value_flags(a, V_CLEAN);
+	}
+}
+
+value_id item_get(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		  value_id object, value_id index)
+{
+	const struct value *v = value_get(a, object);
+	value_id item = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
+								    : (value_id){0};
+
+	for (uint32_t i = 0; i < v->count; i++)
+		item = value_join(a, item, object_item(a, act, state, inst, v->refs[i], index));
+	return item;
+}
+
+static void dict_item_set(struct analysis *a, struct activation *act, struct state *state,
+			  uint32_t inst, object_id id, value_id index, value_id value, bool strong)
+{
+	const struct value *keys = value_get(a, index);
+	struct object *object;
+
+	if (keys->flags == 0 && keys->count > 0 &&
+	    def_of(a, keys->refs[0])->kind == OBJECT_CONST) {
+		object = object_write(a, state, id);
+		for (uint32_t i = 0; i < keys->count; i++) {
+			value_id before = field_get(object, keys->refs[i].n);
+
+			check_chain(a, act, state, inst, before, value, id);
+			if (strong && keys->count == 1)
+				field_set(a, object, keys->refs[i].n, value);
+			else
+				field_join(a, object, keys->refs[i].n, value);
+		}
+		return;
+	}
+	check_chain(a, act, state, inst, contents_of(a, object_read(state, id)), value, id);
+	check_store(a, act, state, inst, id, value);
+	object = object_write(a, state, id);
+	object->flags |= O_FRESH_KEYS;
+	elements_join(a, object, value);
+}
+
+static void sequence_item_set(struct analysis *a, struct activation *act, struct state *state,
+			      uint32_t inst, object_id id, value_id index, value_id value,
+			      bool strong)
+{
+	struct object *object = object_write(a, state, id);
+	uint32_t number;
+
+	if (index_of(a, index, &number) && object->elements.n == 0) {
+		check_chain(a, act, state, inst, field_get(object, number), value, id);
+		if (strong)
+			field_set(a, object, number, value);
+		else
+			field_join(a, object, number, value);
+	} else if (object->elements.n == 0 && object->field_count > 0) {
+		check_chain(a, act, state, inst, contents_of(a, object), value, id);
+		for (uint32_t i = 0; i < object->field_count; i++)
+			object->fields[i].value = value_join(a, object->fields[i].value, value);
+	} else {
+		check_chain(a, act, state, inst, contents_of(a, object), value, id);
+		check_store(a, act, state, inst, id, value);
+		elements_join(a, object_write(a, state, id), value);
+	}
+}
+
+void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+	      value_id object, value_id index, value_id value)
+{
+	const struct value *v = value_get(a, object);
+	const struct argument arguments[2] = {{index, {0}}, {value, {0}}};
+	bool found;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		object_id id = v->refs[i];
+
+		if (def_of(a, id)->kind == OBJECT_INSTANCE) {
+			call_special(a, act, state, inst, id, "__setitem__", arguments, 2, &found);
+			if (found)
+				continue;
+		}
+		switch (container_kind(a, state, id)) {
+		case OBJECT_TENSOR:
+			apply_binary(a, act, state, inst, SUB_NONE, value_of(a, id), value, true);
+			break;
+		case OBJECT_LIST:
+		case OBJECT_DEQUE:
+		case OBJECT_TUPLE:
+			sequence_item_set(a, act, state, inst, id, index, value,
+					  is_strong(a, object, id));
+			break;
+		case OBJECT_DICT:
+		case OBJECT_UNKNOWN:
+			dict_item_set(a, act, state, inst, id, index, value, is_strong(a, object, id));
+			break;
+		default:
+			if (object_exists(state, id))
+				elements_join(a, object_write(a, state, id), value);
+			break;
+		}
+	}
+}
+
+void item_delete(struct analysis *a, struct state *state, value_id object, value_id index)
+{
+	object_id id = value_single(a, object);
+	object_id key = value_single(a, index);
+
+	if (is_slice(a, index)) {
+		container_clear(a, state, object);
+		return;
+	}
+	if (id.n == 0 || !is_strong(a, object, id) || def_of(a, id)->kind != OBJECT_DICT)
+		return;
+	if (key.n && def_of(a, key)->kind == OBJECT_CONST)
+		field_set(a, object_write(a, state, id), key.n, value_flags(a, V_UNBOUND));
+}
+
+void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		   value_id holders, value_id value)
+{
+	const struct value *v = value_get(a, holders);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		enum object_kind kind = container_kind(a, state, v->refs[i]);
+
+		if (kind == OBJECT_CONST || kind == OBJECT_EXTERNAL || kind == OBJECT_TENSOR)
+			continue;
+		check_store(a, act, state, inst, v->refs[i], value);
+		elements_join(a, object_write(a, state, v->refs[i]), value);
+	}
+}
+
+void container_clear(struct analysis *a, struct state *state, value_id holders)
+{
+	object_id id = value_single(a, holders);
+	struct object *object;
+
+	if (id.n == 0 || is_older(id))
+		return;
+	object = object_write(a, state, id);
+	object->elements = (value_id){0};
+	object->field_count = 0;
+}
+
+static value_id dict_keys(struct analysis *a, const struct object *object)
+{
+	value_id keys = {0};
+
+	for (uint32_t i = 0; i < object->field_count; i++)
+		keys = value_join(a, keys, value_of(a, (object_id){object->fields[i].key}));
+	if (object->elements.n)
+		keys = value_join(a, keys, value_flags(a, V_STRING | V_NUMBER));
+	return keys;
+}
+
+static value_id instance_iterate(struct analysis *a, struct activation *act, struct state *state,
+				 uint32_t inst, object_id id)
+{
+	bool found;
+	value_id items = call_special(a, act, state, inst, id, "__iter__", NULL, 0, &found);
+	const char *class_name;
+
+	if (found && !value_has(a, items, id))
+		return iterate(a, act, state, inst, items);
+	items = call_special(a, act, state, inst, id, "__next__", NULL, 0, &found);
+	if (found)
+		return items;
+	items = call_special(a, act, state, inst, id, "__getitem__",
+			     &(struct argument){value_flags(a, V_NUMBER), {0}}, 1, &found);
+	if (found)
+		return items;
+	class_name = external_class(a, state, id);
+	if (class_name && object_read(state, id)->elements.n)
+		return object_read(state, id)->elements;
+	return unknown_value(a, act, state, inst, 0, value_of(a, id));
+}
+
+static value_id object_iterate(struct analysis *a, struct activation *act, struct state *state,
+			       uint32_t inst, object_id id)
+{
+	uint8_t modes = state->modes;
+
+	switch (container_kind(a, state, id)) {
+	case OBJECT_LIST:
+	case OBJECT_TUPLE:
+	case OBJECT_SET:
+	case OBJECT_DEQUE:
+	case OBJECT_ITERATOR:
+		return contents_of(a, object_read(state, id));
+	case OBJECT_DICT:
+		return dict_keys(a, object_read(state, id));
+	case OBJECT_TENSOR:
+		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW));
+	case OBJECT_GENERATOR:
+		return call_generator(a, act, state, inst, id, &modes);
+	case OBJECT_INSTANCE:
+		return instance_iterate(a, act, state, inst, id);
+	case OBJECT_UNKNOWN:
+		return unknown_part(a, act, state, inst, id, UINT32_MAX, 0);
+	default:
+		return value_flags(a, V_CLEAN);
+	}
+}
+
+value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id iterable)
+{
+	const struct value *v = value_get(a, iterable);
+	value_id item = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
+								    : (value_id){0};
+
+	for (uint32_t i = 0; i < v->count; i++)
+		item = value_join(a, item, object_iterate(a, act, state, inst, v->refs[i]));
+	return item;
+}
+
+/* `[*old, new]`: the same growth as an append. */
+static void check_concat(struct analysis *a, struct activation *act, struct state *state,
+			 uint32_t inst, value_id old, value_id added)
+{
+	const struct value *v = value_get(a, old);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		check_store(a, act, state, inst, v->refs[i], added);
+}
+
+static void build_dict(struct analysis *a, struct activation *act, struct state *state,
+		       struct object *object, const struct ir_inst *ir)
+{
+	const struct ir_arg *args = ir_args(act->func, ir);
+
+	for (uint32_t i = 0; i < ir->nargs; i++) {
+		value_id key = act->temps[args[i].value.n];
+		value_id value;
+
+		if (sym_is(args[i].keyword, SYM_double_star)) {
+			elements_join(a, object, tensors_in(a, state, key, 1));
+			continue;
+		}
+		if (++i >= ir->nargs)
+			break;
+		value = act->temps[args[i].value.n];
+		if (value_single(a, key).n && def_of(a, value_single(a, key))->kind == OBJECT_CONST)
+			field_set(a, object, value_single(a, key).n, value);
+		else
+			elements_join(a, object, value);
+	}
+}
+
+static void build_sequence(struct analysis *a, struct activation *act, struct state *state,
+			   uint32_t inst, struct object *object, const struct ir_inst *ir)
+{
+	const struct ir_arg *args = ir_args(act->func, ir);
+	value_id added = {0}, starred = {0};
+	bool by_index = ir->sub == SUB_build_list || ir->sub == SUB_build_tuple;
+
+	for (uint32_t i = 0; i < ir->nargs; i++)
+		by_index &= args[i].keyword.n == 0;
+	for (uint32_t i = 0; i < ir->nargs; i++) {
+		value_id value = act->temps[args[i].value.n];
+
+		if (by_index) {
+			field_set(a, object, i, value);
+		} else if (args[i].keyword.n) {
+			starred = value_join(a, starred, value);
+			elements_join(a, object, iterate(a, act, state, inst, value));
+		} else {
+			added = value_join(a, added, value);
+			elements_join(a, object, value);
+		}
+	}
+	if (added.n && starred.n)
+		check_concat(a, act, state, inst, starred, added);
+}
+
+value_id build_container(struct analysis *a, struct activation *act, struct state *state,
+			 uint32_t inst, const struct ir_inst *ir)
+{
+	enum object_kind kind = ir->sub == SUB_build_list    ? OBJECT_LIST
+				: ir->sub == SUB_build_tuple ? OBJECT_TUPLE
+				: ir->sub == SUB_build_set   ? OBJECT_SET
+							     : OBJECT_DICT;
+	struct object built = {0};
+	object_id id;
+	struct object *object;
+
+	if (ir->sub == SUB_build_slice)
+		return value_flags(a, V_CLEAN);
+	if (ir->sub == SUB_build_string)
+		return value_flags(a, V_STRING);
+	if (kind == OBJECT_DICT)
+		build_dict(a, act, state, &built, ir);
+	else
+		build_sequence(a, act, state, inst, &built, ir);
+	id = site_object(a, act, inst, 0, kind);
+	object = object_renew(a, state, id);
+	built.stamp = object->stamp;
+	*object = built;
+	return value_of(a, id);
+}
+
+static value_id unpack_element(struct analysis *a, struct activation *act, struct state *state,
+			       uint32_t inst, object_id id, uint32_t index)
+{
+	const struct object *object = object_read(state, id);
+	value_id item;
+
+	switch (container_kind(a, state, id)) {
+	case OBJECT_TUPLE:
+	case OBJECT_LIST:
+		item = field_get(object, index);
+		return item.n ? value_join(a, item, object->elements) : contents_of(a, object);
+	case OBJECT_TENSOR:
+		return value_of(a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id), T_VIEW));
+	case OBJECT_UNKNOWN:
+		return unknown_part(a, act, state, inst, id,
+				    int_object(a, index).n, 2 + index);
+	default:
+		return object_iterate(a, act, state, inst, id);
+	}
+}
+
+value_id unpack_value(struct analysis *a, struct activation *act, struct state *state,
+		      uint32_t inst, value_id value, uint32_t shape)
+{
+	const uint32_t before = shape & 0x7fff, after = shape >> 15 & 0x7fff;
+	const bool star = shape >> 30 & 1;
+	const struct value *v = value_get(a, value);
+	object_id tuple = site_object(a, act, inst, 0, OBJECT_TUPLE);
+	struct object built = {0};
+
+	for (uint32_t k = 0; k < before; k++) {
+		value_id item = v->flags & (V_CLEAN | V_NUMBER | V_STRING) ? value_flags(a, V_CLEAN)
+									   : (value_id){0};
+
+		for (uint32_t i = 0; i < v->count; i++)
+			item = value_join(a, item, unpack_element(a, act, state, inst, v->refs[i], k));
+		field_set(a, &built, k, item);
+	}
+	if (star || after) {
+		object_id rest = site_object(a, act, inst, 1, OBJECT_LIST);
+		value_id items = iterate(a, act, state, inst, value);
+
+		elements_join(a, object_renew(a, state, rest), items);
+		if (star)
+			field_set(a, &built, before, value_of(a, rest));
+		for (uint32_t k = 0; k < after; k++)
+			field_set(a, &built, before + 1 + k, items);
+	}
+	built.stamp = state->stamp;
+	*object_renew(a, state, tuple) = built;
+	return value_of(a, tuple);
+}

@@ -1,0 +1,200 @@
+#ifndef GRAPHLINT_FACTS_DOMAIN_H
+#define GRAPHLINT_FACTS_DOMAIN_H
+
+/* The abstract domain: one heap of objects by allocation site, tensors among
+ * them, split into the newest instance of a site and all older ones.
+ *
+ * A value is a set of objects and of kinds that need no object; sets are
+ * hash-consed, so equal sets have equal ids. A state maps objects to contents,
+ * copied on write. Joins are unions throughout; the height is bounded by the
+ * sites, and those by the calling contexts, which are capped.
+ *
+ * Graphs are the parents of tensors. A loop's back edge ages what was made in
+ * its body: the newest instance becomes one of the older ones. What reaches an
+ * older instance of its own kind from a thing that lives on is what grows. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/intern.h"
+#include "analyzer/base/vec.h"
+#include "analyzer/facts/facts.h"
+#include "analyzer/ir/ir.h"
+#include "analyzer/project/project.h"
+#include "analyzer/torch/api.h"
+
+typedef struct {
+	uint32_t n;
+} object_id; /* even: newest instance, odd: the older ones of the same site */
+typedef struct {
+	uint32_t n;
+} value_id; /* 0: the empty set */
+typedef struct {
+	uint32_t n;
+} context_id; /* 0: none; a chain of calls */
+
+enum value_flags {
+	V_UNBOUND = 1,
+	V_NONE = 2,
+	V_NUMBER = 4,
+	V_STRING = 8,
+	V_CLEAN = 16, /* anything else that never carries a graph */
+};
+
+struct value {
+	uint32_t flags;
+	uint32_t count;
+	const object_id *refs; /* sorted */
+};
+
+enum object_kind {
+	OBJECT_NONE,
+	/* immutable: they have no contents in a state */
+	OBJECT_CONST,    /* def.name is the text, def.sub the kind */
+	OBJECT_EXTERNAL, /* def.name is a dotted name outside the project */
+	OBJECT_IMPORTED, /* def.name of module def.file, not looked up yet */
+	/* with contents */
+	OBJECT_NAMESPACE, /* a module's globals */
+	OBJECT_FRAME,     /* fields by slot */
+	OBJECT_FUNCTION,  /* of: defining frame; fields: defaults by parameter name */
+	OBJECT_PARTIAL,   /* of: the function; fields: leading arguments, then keywords */
+	OBJECT_NAMEDTUPLE, /* a class; of: the names of its fields */
+	OBJECT_WRAPPER,   /* of: the function called, mode set around it */
+	OBJECT_BOUND,     /* of: receiver, with: function */
+	OBJECT_CLASS,     /* of: bases, fields: namespace */
+	OBJECT_SUPER,     /* of: receiver, with: class to search after */
+	OBJECT_INSTANCE,  /* of: class */
+	OBJECT_TENSOR,
+	OBJECT_LIST,
+	OBJECT_TUPLE,
+	OBJECT_SET,
+	OBJECT_DEQUE,
+	OBJECT_DICT,
+	OBJECT_ITERATOR,  /* elements: what it gives */
+	OBJECT_GENERATOR, /* of: its frame, with: function */
+	OBJECT_SCOPE,     /* an entered mode: what to restore */
+	OBJECT_UNKNOWN,   /* may be a tensor, a module, a container, … */
+};
+
+/* Two bits each, so that join is union. */
+enum tensor_bits {
+	T_BARE = 1,       /* may have no graph */
+	T_GRAPH = 2,      /* may carry a graph */
+	T_ASSUMED = 4,    /* may carry one if something unknown gave it one */
+	T_LEAF = 8,       /* may be a leaf that requires grad */
+	T_LIVE = 16,      /* backward may not have run through it */
+	T_FREED = 32,     /* backward may have run through it */
+	T_SAVES = 64,     /* its node saves tensors */
+	T_VIEW = 128,     /* small view of another storage */
+	T_HOST = 256,     /* certainly on the host */
+	T_ACCUMULATES = 512, /* made by a sum, a concatenation, a minimum */
+	T_WEIGHTS = 1024, /* made of parameters only */
+	T_MODULE = 2048,  /* made by calling a module */
+	T_SCALAR = 4096,  /* known to be small */
+};
+
+enum object_flags {
+	O_BOUNDED = 1,   /* container with a maximum length */
+	O_MODULE = 2,    /* known to be a module */
+	O_FROZEN = 4,    /* module without gradients */
+	O_HAS_WEIGHTS = 8,
+	O_ESCAPED = 16,  /* code outside the project can reach it */
+	O_PARAMETERS = 32, /* iterator or container of parameters */
+	O_CONTEXT_MANAGER = 64,
+	O_CACHED = 128,  /* function behind a cache */
+	O_PROPERTY = 256,
+	O_STATIC = 512,
+	O_CLASS_METHOD = 1024,
+	O_AUTOGRAD_CONTEXT = 2048,
+	O_MODE_SET = 4096,
+	O_FRESH_KEYS = 8192, /* dict keys that are not constant have been stored */
+	O_EVAL = 16384,   /* module put into evaluation */
+	O_RECORD = 32768, /* class whose annotated names are its fields */
+};
+
+struct field {
+	uint32_t key; /* a sym, a slot, or an index: the object's kind says */
+	value_id value;
+};
+
+struct object {
+	uint32_t stamp; /* of the state that may write it in place */
+	uint32_t flags;
+	uint16_t tensor; /* tensor_bits */
+	value_id of, with;
+	value_id elements; /* under keys that are not known */
+	value_id parents;  /* tensors: whose graphs it continues */
+	value_id base;     /* tensors: whose storage it shares */
+	uint32_t field_count, field_room;
+	struct field *fields; /* sorted by key */
+};
+
+/* What is fixed about an object, by site. */
+struct def {
+	enum object_kind kind;
+	context_id context;
+	const struct project_file *file;
+	const struct ir_func *func; /* where it is made; FUNCTION, CLASS, FRAME: what it is of */
+	uint32_t inst;              /* in the context's function */
+	uint32_t part;              /* several of one instruction */
+	enum ir_sub sub;
+	sym_id name;
+	const struct api_entry *api;
+	enum api_mode mode; /* WRAPPER, SCOPE */
+	/* gathered over the whole analysis */
+	uint16_t tensor_seen;
+	bool reached_new, reached_old; /* a backward went through it */
+	bool proven;                   /* certainly carries a graph */
+	bool proven_module;
+	bool kept_activations; /* still saved something when its iteration ended */
+	bool watched;          /* an event asks for kept_activations */
+	bool escaped;
+	value_id parents_seen;
+	struct event_place place;
+};
+
+struct context {
+	context_id parent;
+	const struct project_file *file;
+	const struct ir_func *func; /* the function that runs */
+	uint32_t call;              /* instruction of the parent's function */
+	uint32_t depth;
+	bool in_hook;
+};
+
+struct state_entry {
+	object_id id;
+	struct object *object;
+};
+
+struct state {
+	uint32_t stamp;
+	uint8_t modes; /* set of mode_bits */
+	bool reachable;
+	uint32_t count, room;
+	struct state_entry *entries; /* sorted by id */
+};
+
+enum { PARTIAL_KEYWORDS = 1 << 24 }; /* added to the sym of a keyword */
+
+enum mode_bits { MODE_ON = 1, MODE_OFF = 2 };
+
+static inline object_id newest_of(object_id id)
+{
+	object_id newest = {id.n & ~1U};
+	return newest;
+}
+
+static inline object_id older_of(object_id id)
+{
+	object_id older = {id.n | 1U};
+	return older;
+}
+
+static inline bool is_older(object_id id)
+{
+	return (id.n & 1U) != 0;
+}
+
+#endif

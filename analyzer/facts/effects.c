@@ -1,0 +1,314 @@
+/* Names outside the project: what the API table says, applied. */
+
+#include "analyzer/facts/effects.h"
+
+#include <string.h>
+
+value_id effect_argument(struct effect *e, uint32_t index, const char *keyword)
+{
+	return argument_at(e->a, e->state, e->call, index, keyword);
+}
+
+/* The argument that the effect speaks of; keyword calls may have it anywhere. */
+value_id effect_target(struct effect *e)
+{
+	value_id target = effect_argument(e, api_arg(e->entry), NULL);
+
+	return target.n || e->call.count == 0 ? target : e->call.at[0].value;
+}
+
+bool effect_flag(struct effect *e, const char *keyword, bool *known)
+{
+	value_id value = argument_named(e->a, e->call, keyword);
+	object_id constant = value_single(e->a, value);
+
+	*known = constant.n != 0 && def_of(e->a, constant)->kind == OBJECT_CONST;
+	return *known && def_of(e->a, constant)->sub == SUB_const_true;
+}
+
+static value_id tensor_tuple(struct effect *e, value_id operands, unsigned bits)
+{
+	object_id id = site_object(e->a, e->act, e->call.inst, 0x60 + e->call.part, OBJECT_TUPLE);
+	uint32_t count = e->entry->count > 0 ? (uint32_t)e->entry->count : 2;
+	struct object built = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		value_id from = api_is_clean(e->entry, i) ? (value_id){0} : operands;
+
+		field_set(e->a, &built, i,
+			  value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x61 + i,
+						     from, bits)));
+	}
+	built.stamp = e->state->stamp;
+	*object_renew(e->a, e->state, id) = built;
+	return value_of(e->a, id);
+}
+
+static value_id tensor_list(struct effect *e, value_id operands, unsigned bits, enum object_kind kind)
+{
+	object_id id = site_object(e->a, e->act, e->call.inst, 0x70 + e->call.part, kind);
+	value_id tensor = value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x71,
+						     operands, bits));
+
+	elements_join(e->a, object_renew(e->a, e->state, id), tensor);
+	return value_of(e->a, id);
+}
+
+static value_id single_tensor(struct effect *e, value_id operands, unsigned bits)
+{
+	object_id id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x80 + e->call.part,
+				   operands, bits);
+
+	def_of(e->a, id)->api = e->entry;
+	return value_of(e->a, id);
+}
+
+value_id effect_result(struct effect *e, value_id operands, unsigned bits)
+{
+	switch ((enum api_kind)e->entry->result) {
+	case KIND_NOTHING:
+		return value_flags(e->a, V_NONE);
+	case KIND_NUMBER:
+	case KIND_BOOL:
+		return value_flags(e->a, V_NUMBER);
+	case KIND_STR:
+		return value_flags(e->a, V_STRING);
+	case KIND_TENSOR:
+	case KIND_RESULT:
+		return single_tensor(e, operands, bits);
+	case KIND_TENSORS:
+		return tensor_tuple(e, operands, bits);
+	case KIND_TENSOR_LIST:
+		return tensor_list(e, operands, bits, OBJECT_LIST);
+	case KIND_SAME:
+		return effect_target(e);
+	case KIND_UNKNOWN:
+		if (tensors_in(e->a, e->state, operands, 3).n)
+			return single_tensor(e, operands, bits);
+		return value_flags(e->a, V_NUMBER);
+	case KIND_ELEMENT:
+		return iterate(e->a, e->act, e->state, e->call.inst, operands);
+	case KIND_LIST:
+	case KIND_TUPLE:
+	case KIND_DICT:
+	case KIND_SET:
+	case KIND_DEQUE:
+		return effect_container(e);
+	case KIND_OBJECT:
+	case KIND_HANDLE:
+		return effect_object(e);
+	default:
+		return value_flags(e->a, V_CLEAN);
+	}
+}
+
+value_id apply_property(struct analysis *a, struct activation *act, struct state *state,
+			uint32_t inst, value_id receiver, const struct api_entry *entry)
+{
+	const struct argument self = {receiver, {0}};
+
+	return apply_api(a, act, state, (struct call){inst, 1, &self, 1}, entry);
+}
+
+static void note_in_loop(struct effect *e, enum event_kind kind)
+{
+	event_note(e->a, e->act, e->call.inst, kind, (object_id){0}, (object_id){0});
+}
+
+static value_id effect_mode(struct effect *e)
+{
+	value_id argument = effect_argument(e, 0, "mode");
+	object_id function = value_single(e->a, argument);
+	object_id id;
+
+	if (api_mode_of(e->entry) != API_MODE_ARGUMENT && function.n &&
+	    (def_of(e->a, function)->kind == OBJECT_FUNCTION ||
+	     def_of(e->a, function)->kind == OBJECT_WRAPPER)) {
+		id = site_object(e->a, e->act, e->call.inst, 0x38, OBJECT_WRAPPER);
+		object_renew(e->a, e->state, id)->of = argument;
+		def_of(e->a, id)->mode = api_mode_of(e->entry);
+		return value_of(e->a, id);
+	}
+	id = site_object(e->a, e->act, e->call.inst, 0x39, OBJECT_SCOPE);
+	object_renew(e->a, e->state, id)->with = argument;
+	object_write(e->a, e->state, id)->flags = e->state->modes;
+	def_of(e->a, id)->mode = api_mode_of(e->entry);
+	if (api_mode_of(e->entry) == API_MODE_ARGUMENT)
+		mode_statement(e->a, e->act, e->state, e->call.inst, argument);
+	else
+		check_mode_used(e->a, e->act, e->call.inst);
+	return value_of(e->a, id);
+}
+
+static value_id apply_effect(struct effect *e)
+{
+	switch ((enum api_effect)e->entry->effect) {
+	case API_PASSES:
+		return effect_passes(e);
+	case API_VIEWS:
+		return effect_views(e, true);
+	case API_CUTS_VIEW:
+		return effect_views(e, false);
+	case API_ALIASES:
+		return effect_aliases(e);
+	case API_CUTS:
+		return effect_cuts(e);
+	case API_MAKES:
+	case API_PARAMETER:
+		return effect_makes(e);
+	case API_COPIES:
+		return effect_copies(e);
+	case API_IN_PLACE:
+		return effect_in_place(e);
+	case API_CUTS_IN_PLACE:
+		return effect_cuts_in_place(e);
+	case API_REQUIRES_GRAD:
+		return effect_requires_grad(e);
+	case API_BACKWARD:
+		return effect_backward(e);
+	case API_GRAD:
+		return effect_grad(e);
+	case API_MODE:
+		return effect_mode(e);
+	case API_MODULE:
+		return effect_module(e);
+	case API_OPTIMIZER:
+	case API_LOADER:
+	case API_DISTRIBUTION:
+	case API_OBJECT:
+	case API_CONTEXT:
+		return effect_object(e);
+	case API_PARAMETERS:
+		return effect_parameters(e);
+	case API_CALLS:
+	case API_STEP:
+		return effect_calls(e);
+	case API_WRAPS:
+		return effect_wraps(e);
+	case API_CACHES:
+		return effect_caches(e);
+	case API_HOOK:
+		return effect_hook(e);
+	case API_FLUSH:
+		note_in_loop(e, EVENT_FLUSH);
+		return value_flags(e->a, V_NUMBER);
+	case API_CONTAINER:
+		return effect_container(e);
+	case API_ITERATES:
+		return effect_iterates(e);
+	case API_STORES:
+		return effect_stores(e);
+	case API_REMOVES:
+		return effect_removes(e);
+	case API_GETS:
+	case API_FIELD:
+		return effect_gets(e);
+	case API_NONE:
+	case API_NUMBER:
+	case API_SAVES_FOR_BACKWARD:
+	case API_ZERO_GRAD:
+	case API_SYNC:
+	case API_EFFECT_COUNT:
+		break;
+	}
+	return effect_result(e, (value_id){0}, 0);
+}
+
+value_id apply_api(struct analysis *a, struct activation *act, struct state *state,
+		   struct call call, const struct api_entry *entry)
+{
+	struct effect effect = {a, act, state, call, entry};
+
+	return apply_effect(&effect);
+}
+
+static bool all_are(const struct analysis *a, const struct state *state, value_id value,
+		    bool (*test)(const struct analysis *a, const struct state *state, object_id id))
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (!test(a, state, v->refs[i]))
+			return false;
+	return v->count > 0 && v->flags == 0;
+}
+
+static bool is_tensor(const struct analysis *a, const struct state *state, object_id id)
+{
+	(void)state;
+	return def_of(a, id)->kind == OBJECT_TENSOR;
+}
+
+static bool is_no_tensor(const struct analysis *a, const struct state *state, object_id id)
+{
+	return !is_tensor(a, state, id) && def_of(a, id)->kind != OBJECT_UNKNOWN;
+}
+
+/* isinstance(x, torch.Tensor) where it is plain. */
+static value_id is_instance(struct analysis *a, struct state *state, struct call call)
+{
+	value_id subject = argument_at(a, state, call, 0, NULL);
+	object_id class = value_single(a, argument_at(a, state, call, 1, NULL));
+	const char *name = class.n && def_of(a, class)->kind == OBJECT_EXTERNAL
+				   ? intern_chars(a->names, def_of(a, class)->name, NULL)
+				   : "";
+
+	if (strcmp(name, "torch.Tensor") != 0)
+		return value_flags(a, V_NUMBER);
+	if (all_are(a, state, subject, is_tensor))
+		return value_of(a, const_object(a, SUB_const_true, (sym_id){0}));
+	if (all_are(a, state, subject, is_no_tensor) ||
+	    (value_get(a, subject)->count == 0 && subject.n))
+		return value_of(a, const_object(a, SUB_const_false, (sym_id){0}));
+	return value_flags(a, V_NUMBER);
+}
+
+static value_id make_super(struct analysis *a, struct activation *act, struct state *state,
+			   struct call call)
+{
+	object_id id = site_object(a, act, call.inst, 0x3a, OBJECT_SUPER);
+	value_id class = argument_at(a, state, call, 0, NULL);
+	value_id receiver = argument_at(a, state, call, 1, NULL);
+	struct object *object;
+
+	if (call.count == 0) {
+		class = enclosing_class(a, act, state);
+		receiver = act->func->params.count
+				   ? slot_read(a, act, state, act->func->params.at[0].slot.n)
+				   : (value_id){0};
+	}
+	object = object_renew(a, state, id);
+	object->of = receiver;
+	object->with = class;
+	return value_of(a, id);
+}
+
+static bool name_starts(const char *name, const char *start)
+{
+	return strncmp(name, start, strlen(start)) == 0;
+}
+
+value_id call_external(struct analysis *a, struct activation *act, struct state *state,
+		       struct call call, object_id external)
+{
+	const struct def *def = def_of(a, external);
+	const char *name = intern_chars(a->names, def->name, NULL);
+
+	if (strcmp(name, "builtins.isinstance") == 0)
+		return is_instance(a, state, call);
+	if (strcmp(name, "$identity") == 0)
+		return argument_at(a, state, call, 0, NULL);
+	if (strcmp(name, "builtins.super") == 0)
+		return make_super(a, act, state, call);
+	if (def->api)
+		return apply_api(a, act, state, call, def->api);
+	if (api_class_find(name, strlen(name))) {
+		struct effect effect = {a, act, state, call, NULL};
+
+		effect.call.part = 0;
+		return construct_external(&effect, external);
+	}
+	if (name_starts(name, "numpy.") || name_starts(name, "math."))
+		return value_flags(a, V_CLEAN);
+	return call_unknown(a, act, state, call, (value_id){0});
+}

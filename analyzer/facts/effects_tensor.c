@@ -1,0 +1,356 @@
+/* Operations on tensors: what passes a graph on, cuts it, or joins it in place. */
+
+#include "analyzer/facts/effects.h"
+
+#include <string.h>
+
+static unsigned saved_bits(const struct api_entry *entry)
+{
+	return api_has(entry, API_SAVES_INPUT) || api_has(entry, API_SAVES_RESULT) ||
+			       api_has(entry, API_SAVES_HIDDEN)
+		       ? T_SAVES
+		       : 0;
+}
+
+static bool is_accumulating(const char *name)
+{
+	static const char *const last[] = {
+		"add", "add_", "sub", "sub_", "cat", "concat", "concatenate", "stack", "vstack",
+		"hstack", "sum", "maximum", "minimum", "max", "min", "fmax", "fmin", "index_put_",
+		"index_add_", "scatter_add_", "copy_", "logaddexp", "where", "append",
+	};
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && i < sizeof(last) / sizeof(*last); i++)
+		if (strcmp(dot + 1, last[i]) == 0)
+			return true;
+	return false;
+}
+
+static unsigned entry_bits(const struct api_entry *entry)
+{
+	return saved_bits(entry) | (is_accumulating(api_name(entry)) ? T_ACCUMULATES : 0);
+}
+
+static bool asks_integers(struct effect *e)
+{
+	static const char *const integers[] = {
+		"torch.long", "torch.int64", "torch.int", "torch.int32", "torch.bool", "torch.uint8",
+		"torch.int16", "torch.int8", "torch.short", "builtins.int", "builtins.bool",
+	};
+
+	for (uint32_t i = 0; i < e->call.count; i++) {
+		object_id id = value_single(e->a, e->call.at[i].value);
+		const char *name;
+
+		if (id.n == 0 || def_of(e->a, id)->kind != OBJECT_EXTERNAL)
+			continue;
+		name = intern_chars(e->a->names, def_of(e->a, id)->name, NULL);
+		for (size_t k = 0; k < sizeof(integers) / sizeof(*integers); k++)
+			if (strcmp(name, integers[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
+static value_id all_operands(struct effect *e)
+{
+	return arguments_all(e->a, e->call);
+}
+
+static void weights_of(struct effect *e, value_id *operands)
+{
+	if (api_has(e->entry, API_WEIGHTS)) {
+		object_id leaf = site_object(e->a, e->act, e->call.inst, 0x90, OBJECT_TENSOR);
+
+		object_renew(e->a, e->state, leaf)->tensor = T_LEAF | T_WEIGHTS;
+		*operands = value_join(e->a, *operands, value_of(e->a, leaf));
+	}
+}
+
+value_id effect_passes(struct effect *e)
+{
+	value_id operands = all_operands(e);
+	value_id out = argument_named(e->a, e->call, "out");
+	bool known;
+
+	if (api_has(e->entry, API_OUT) && out.n) {
+		join_in_place(e->a, e->act, e->state, e->call.inst, out, operands);
+		return out;
+	}
+	if (effect_flag(e, "inplace", &known)) {
+		value_id target = effect_target(e);
+
+		join_in_place(e->a, e->act, e->state, e->call.inst, target, operands);
+		return target;
+	}
+	if (api_has(e->entry, API_DTYPE) && asks_integers(e))
+		operands = (value_id){0};
+	weights_of(e, &operands);
+	if (api_has(e->entry, API_TUPLE_IF_DIM) &&
+	    (effect_argument(e, 1, "dim").n && !tensors_in(e->a, e->state, effect_argument(e, 1, "dim"), 0).n)) {
+		struct api_entry tuple = *e->entry;
+		const struct api_entry *before = e->entry;
+		value_id result;
+
+		tuple.result = KIND_TENSORS;
+		if (tuple.count == 0)
+			tuple.count = 2;
+		tuple.flags |= API_CLEAN(1);
+		e->entry = &tuple;
+		result = effect_result(e, operands, entry_bits(before));
+		e->entry = before;
+		return result;
+	}
+	return effect_result(e, operands, entry_bits(e->entry));
+}
+
+static uint16_t bits_of(struct effect *e, value_id value)
+{
+	const struct value *v = value_get(e->a, value);
+	uint16_t bits = 0;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		bits |= object_read(e->state, v->refs[i])->tensor;
+	return bits;
+}
+
+value_id effect_views(struct effect *e, bool keeps_graph)
+{
+	value_id source = effect_target(e);
+	unsigned bits = bits_of(e, source) & (T_VIEW | T_HOST | T_SCALAR | T_ACCUMULATES);
+
+	if (e->entry->effect == API_CUTS_VIEW &&
+	    strcmp(api_name(e->entry), "torch.Tensor.data") == 0)
+		event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0},
+			   keeps_graph ? (object_id){0} : value_single(e->a, source));
+	return effect_result(e, keeps_graph ? source : (value_id){0}, bits);
+}
+
+value_id effect_aliases(struct effect *e)
+{
+	value_id source = effect_target(e);
+	unsigned bits = bits_of(e, source) & (T_VIEW | T_HOST | T_SCALAR | T_ACCUMULATES | T_MODULE);
+	const struct value *v = value_get(e->a, source);
+	object_id only = value_single(e->a, source);
+
+	if (!api_has(e->entry, API_MAYBE) || v->count == 0 ||
+	    (only.n && !is_tensor_like(e->a, only)))
+		return source;
+	if (only.n && object_read(e->state, only)->flags & O_MODULE)
+		return source;
+	if (api_has(e->entry, API_DTYPE) && asks_integers(e))
+		source = (value_id){0};
+	if (api_has(e->entry, API_TO_CPU))
+		bits = (bits & ~(unsigned)T_VIEW) | T_HOST;
+	if (only.n && def_of(e->a, only)->kind == OBJECT_UNKNOWN)
+		return unknown_value(e->a, e->act, e->state, e->call.inst, 0x91, source);
+	return effect_result(e, source, bits);
+}
+
+value_id effect_cuts(struct effect *e)
+{
+	unsigned bits = bits_of(e, effect_target(e)) & T_HOST;
+
+	return effect_result(e, (value_id){0}, bits);
+}
+
+value_id effect_makes(struct effect *e)
+{
+	bool known, leaf = effect_flag(e, "requires_grad", &known);
+	value_id made = effect_result(e, (value_id){0}, 0);
+	object_id id = value_single(e->a, made);
+
+	if (id.n == 0 || def_of(e->a, id)->kind != OBJECT_TENSOR)
+		return made;
+	if (e->entry->effect == API_PARAMETER && !(known && !leaf))
+		object_write(e->a, e->state, id)->tensor |= T_LEAF | T_WEIGHTS;
+	else if (leaf || (argument_named(e->a, e->call, "requires_grad").n && !known))
+		object_write(e->a, e->state, id)->tensor |= T_LEAF;
+	return made;
+}
+
+value_id effect_copies(struct effect *e)
+{
+	value_id source = effect_target(e);
+	object_id only = value_single(e->a, source);
+
+	if (only.n && def_of(e->a, only)->kind == OBJECT_TENSOR) {
+		unsigned leaf = object_read(e->state, only)->tensor & (T_LEAF | T_WEIGHTS);
+		object_id id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x92,
+					   (value_id){0}, leaf);
+
+		return value_of(e->a, id);
+	}
+	return source;
+}
+
+static void check_accumulator(struct analysis *a, struct activation *act, struct state *state,
+			      uint32_t inst, object_id target, value_id operands)
+{
+	const value_id before = object_read(state, target)->parents;
+	const value_id tensors = tensors_in(a, state, operands, 3);
+	const struct value *v = value_get(a, tensors);
+
+	if (!(state->modes & MODE_ON))
+		return;
+	for (uint32_t i = 0; i < v->count; i++) {
+		struct pending *p;
+
+		if (v->refs[i].n == target.n || !may_carry(object_read(state, v->refs[i])) ||
+		    !value_has(a, before, older_of(v->refs[i])))
+			continue;
+		p = event_note(a, act, inst, EVENT_CHAIN, target, v->refs[i]);
+		p->holder_kind = HOLDER_TENSOR;
+		p->flags |= EVENT_ACCUMULATES;
+		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS)
+			p->flags |= EVENT_WEIGHTS;
+	}
+}
+
+/* Parameters that enter an average by `mul_().add_()`: leaves, no tensor of an iteration. */
+static void check_average(struct analysis *a, struct activation *act, struct state *state,
+			  uint32_t inst, object_id target, value_id operands)
+{
+	const value_id tensors = tensors_in(a, state, operands, 3);
+	const struct value *v = value_get(a, tensors);
+	const struct object *t = object_read(state, target);
+
+	if (!(state->modes & MODE_ON) || t->tensor & T_LEAF)
+		return;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS && v->refs[i].n != target.n &&
+		    object_read(state, v->refs[i])->tensor & (T_LEAF | T_GRAPH)) {
+			struct pending *p = event_note(a, act, inst, EVENT_CHAIN, target, target);
+
+			p->flags |= EVENT_WEIGHTS;
+			p->holder_kind = HOLDER_TENSOR;
+		}
+}
+
+void join_in_place(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		   value_id targets, value_id operands)
+{
+	const struct value *v = value_get(a, targets);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		object_id id = v->refs[i];
+
+		if (!is_tensor_like(a, id))
+			continue;
+		check_accumulator(a, act, state, inst, id, operands);
+		check_average(a, act, state, inst, id, operands);
+		tensor_join_graph(a, state, id, operands, is_strong(a, targets, id));
+	}
+}
+
+value_id effect_in_place(struct effect *e)
+{
+	value_id target = effect_target(e);
+	value_id operands = {0};
+
+	for (uint32_t i = 0; i < e->call.count; i++)
+		if (e->call.at[i].value.n != target.n)
+			operands = value_join(e->a, operands, e->call.at[i].value);
+	join_in_place(e->a, e->act, e->state, e->call.inst, target, operands);
+	return e->entry->result == KIND_NOTHING ? value_flags(e->a, V_NONE) : target;
+}
+
+value_id effect_cuts_in_place(struct effect *e)
+{
+	value_id target = effect_target(e);
+	const struct value *v = value_get(e->a, target);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		struct object *object = object_write(e->a, e->state, v->refs[i]);
+
+		object->tensor |= T_BARE;
+		if (v->count > 1)
+			continue;
+		object->tensor &= (uint16_t)~(T_GRAPH | T_ASSUMED | T_LEAF);
+		object->parents = (value_id){0};
+	}
+	return target;
+}
+
+static void freeze_module(struct effect *e, object_id id, bool frozen, int depth)
+{
+	struct object *object;
+
+	if (depth == 0 || !object_exists(e->state, id))
+		return;
+	object = object_write(e->a, e->state, id);
+	if (frozen)
+		object->flags |= O_FROZEN;
+	else
+		object->flags &= ~(uint32_t)O_FROZEN;
+	for (uint32_t i = 0; i <= object->field_count; i++) {
+		const value_id part = i < object->field_count ? object->fields[i].value : object->elements;
+		const struct value *v = value_get(e->a, part);
+
+		for (uint32_t k = 0; k < v->count; k++)
+			if (object_read(e->state, v->refs[k])->flags & O_MODULE)
+				freeze_module(e, v->refs[k], frozen, depth - 1);
+	}
+}
+
+value_id effect_requires_grad(struct effect *e)
+{
+	value_id target = effect_argument(e, 0, NULL);
+	object_id flag = value_single(e->a, effect_argument(e, 1, "requires_grad"));
+	const bool off = flag.n && def_of(e->a, flag)->sub == SUB_const_false;
+	const struct value *v = value_get(e->a, target);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		object_id id = v->refs[i];
+
+		if (object_read(e->state, id)->flags & O_MODULE)
+			freeze_module(e, id, off, 6);
+		else if (is_tensor_like(e->a, id))
+			attribute_set(e->a, e->act, e->state, e->call.inst, value_of(e->a, id),
+				      intern_text(e->a->names, "requires_grad", 13),
+				      value_of(e->a, const_object(e->a, off ? SUB_const_false : SUB_const_true,
+								  (sym_id){0})));
+	}
+	return target;
+}
+
+static void note_backward(struct effect *e)
+{
+	const struct site site = {e->act->context, e->call.inst};
+
+	for (uint32_t i = 0; i < e->a->backwards.count; i++)
+		if (e->a->backwards.at[i].context.n == site.context.n &&
+		    e->a->backwards.at[i].inst == site.inst)
+			return;
+	vec_push(e->a->arena, &e->a->backwards, site);
+}
+
+value_id effect_backward(struct effect *e)
+{
+	value_id losses = effect_target(e);
+	bool known, create = effect_flag(e, "create_graph", &known);
+	bool retain = effect_flag(e, "retain_graph", &known) || create;
+
+	note_backward(e);
+	if (create)
+		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
+			   (object_id){0});
+	else if (retain)
+		event_note(e->a, e->act, e->call.inst, EVENT_RETAIN, (object_id){0},
+			   value_single(e->a, losses));
+	graph_backward(e->a, e->state, losses, retain);
+	return value_flags(e->a, V_NONE);
+}
+
+value_id effect_grad(struct effect *e)
+{
+	value_id outputs = effect_argument(e, 0, "outputs");
+	bool known, create = effect_flag(e, "create_graph", &known);
+
+	note_backward(e);
+	graph_backward(e->a, e->state, outputs, create || effect_flag(e, "retain_graph", &known));
+	return effect_result(e, create ? value_join(e->a, outputs, effect_argument(e, 1, "inputs"))
+				       : (value_id){0},
+			     T_SAVES);
+}

@@ -1,0 +1,359 @@
+/* Notes what may be an event while the analysis runs, judges it at its end. */
+
+#include "analyzer/facts/analysis.h"
+
+#include <string.h>
+
+static uint64_t hash_pending(const struct pending *p)
+{
+	uint64_t hash = hash_join((uint64_t)p->kind, p->inst);
+
+	hash = hash_join(hash, p->context.n);
+	hash = hash_join(hash, (uint64_t)(uintptr_t)p->func);
+	return hash_join(hash, hash_join(newest_of(p->holder).n, newest_of(p->kept).n));
+}
+
+static bool same_pending(const struct analysis *a, uint32_t id, const void *key)
+{
+	const struct pending *x = key, *y = &a->pending.at[id];
+
+	return x->kind == y->kind && x->inst == y->inst && x->context.n == y->context.n &&
+	       x->func == y->func && x->holder.n / 2 == y->holder.n / 2 &&
+	       x->kept.n / 2 == y->kept.n / 2;
+}
+
+static uint64_t rehash_pending(const struct analysis *a, uint32_t id)
+{
+	return hash_pending(&a->pending.at[id]);
+}
+
+struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
+			   enum event_kind kind, object_id holder, object_id kept)
+{
+	const struct pending key = {
+		.kind = kind,
+		.context = act->context,
+		.file = act->file,
+		.func = act->func,
+		.inst = inst,
+		.holder = newest_of(holder),
+		.kept = newest_of(kept),
+	};
+	uint32_t *slot;
+
+	if (a->pending.count == 0)
+		vec_push(a->arena, &a->pending, (struct pending){0});
+	slot = id_table_slot(a, &a->pending_index, hash_pending(&key), same_pending, rehash_pending,
+			     &key);
+	if (*slot == 0) {
+		*slot = a->pending.count;
+		vec_push(a->arena, &a->pending, key);
+	}
+	if (kept.n != 0)
+		def_of(a, kept)->watched = true;
+	return &a->pending.at[*slot];
+}
+
+static enum holder_kind holder_kind_of(struct analysis *a, const struct state *state, object_id id)
+{
+	switch (container_kind(a, state, id)) {
+	case OBJECT_LIST:
+	case OBJECT_ITERATOR:
+		return HOLDER_LIST;
+	case OBJECT_TUPLE:
+		return HOLDER_TUPLE;
+	case OBJECT_SET:
+		return HOLDER_SET;
+	case OBJECT_DEQUE:
+		return HOLDER_DEQUE;
+	case OBJECT_DICT:
+		return HOLDER_DICT;
+	case OBJECT_TENSOR:
+		return HOLDER_TENSOR;
+	default:
+		return HOLDER_OBJECT;
+	}
+}
+
+static bool lies_in_dict(struct analysis *a, const struct state *state, object_id holder)
+{
+	for (uint32_t i = 0; i < state->count; i++) {
+		object_id id = state->entries[i].id;
+		value_id contents;
+
+		if (container_kind(a, state, id) != OBJECT_DICT)
+			continue;
+		contents = contents_of(a, state->entries[i].object);
+		if (value_has(a, contents, holder))
+			return true;
+	}
+	return false;
+}
+
+/* The variable or attribute that names the holder, for people. */
+static void name_holder(struct analysis *a, struct activation *act, const struct state *state,
+			struct pending *p, object_id holder)
+{
+	const struct object *frame = object_read(state, act->frame);
+
+	if (p->holder_name)
+		return;
+	for (uint32_t i = 0; i < frame->field_count; i++) {
+		uint32_t slot = frame->fields[i].key;
+
+		if (act->func->slots.at[slot].kind != SLOT_HIDDEN &&
+		    value_has(a, frame->fields[i].value, holder)) {
+			p->holder_name =
+				intern_chars(a->names, act->func->slots.at[slot].name, NULL);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < state->count; i++) {
+		const struct object *o = state->entries[i].object;
+		enum object_kind kind = def_of(a, state->entries[i].id)->kind;
+
+		if (kind != OBJECT_INSTANCE && kind != OBJECT_NAMESPACE)
+			continue;
+		for (uint32_t f = 0; f < o->field_count; f++)
+			if (value_has(a, o->fields[f].value, holder)) {
+				const sym_id name = {o->fields[f].key};
+
+				p->holder_name = intern_chars(a->names, name, NULL);
+				return;
+			}
+	}
+}
+
+static void note_store(struct analysis *a, struct activation *act, const struct state *state,
+		       uint32_t inst, object_id holder, object_id kept)
+{
+	const struct object *o = object_read(state, kept);
+	enum event_kind kind = may_carry(o)		? EVENT_STORE
+			       : (o->tensor & T_VIEW)	? EVENT_VIEW_STORE
+							: EVENT_DATA_STORE;
+	struct pending *p = event_note(a, act, inst, kind, holder, kept);
+
+	p->holder_kind = holder_kind_of(a, state, holder);
+	if (lies_in_dict(a, state, holder))
+		p->flags |= EVENT_KEYED;
+	if (context_get(a, act->context)->in_hook)
+		p->flags |= EVENT_IN_HOOK;
+	if (!(o->tensor & T_HOST))
+		p->flags |= EVENT_ACCELERATOR;
+	name_holder(a, act, state, p, holder);
+}
+
+void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 object_id holder, value_id value)
+{
+	const struct object *o = object_read(state, holder);
+	value_id before, kept;
+	const struct value *v;
+
+	if (o->flags & O_BOUNDED)
+		return;
+	before = tensors_in(a, state, contents_of(a, o), 3);
+	kept = tensors_in(a, state, value, 3);
+	v = value_get(a, kept);
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *t = object_read(state, v->refs[i]);
+
+		if (!value_has(a, before, older_of(v->refs[i])))
+			continue;
+		if (may_carry(t) || (def_of(a, v->refs[i])->kind == OBJECT_TENSOR &&
+				     !(t->tensor & (T_SCALAR | T_LEAF))))
+			note_store(a, act, state, inst, holder, v->refs[i]);
+	}
+}
+
+void check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id before, value_id value, object_id holder)
+{
+	const value_id old = tensors_in(a, state, before, 3);
+	const value_id kept = tensors_in(a, state, value, 3);
+	const struct value *v = value_get(a, kept);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+		struct pending *p;
+
+		if (!may_carry(o) || !value_has(a, old, older_of(v->refs[i])) ||
+		    !graph_reaches(a, state, o->parents, older_of(v->refs[i])))
+			continue;
+		p = event_note(a, act, inst, EVENT_CHAIN, holder, v->refs[i]);
+		p->holder_kind = HOLDER_TENSOR;
+		if (o->tensor & T_ACCUMULATES)
+			p->flags |= EVENT_ACCUMULATES;
+		if (o->tensor & T_WEIGHTS)
+			p->flags |= EVENT_WEIGHTS;
+	}
+}
+
+static struct event_place born_place(const struct analysis *a, object_id kept, const char **text)
+{
+	object_id at = kept;
+
+	for (int depth = 0; depth < 64; depth++) {
+		const struct value *parents = value_get(a, def_of(a, at)->parents_seen);
+		object_id next = {0};
+
+		for (uint32_t i = 0; i < parents->count && next.n == 0; i++)
+			if (parents->refs[i].n / 2 < at.n / 2)
+				next = parents->refs[i];
+		if (next.n == 0)
+			break;
+		at = next;
+	}
+	*text = def_of(a, at)->api ? api_name(def_of(a, at)->api) : NULL;
+	return def_of(a, at)->place;
+}
+
+static const char *source_text(const struct project_file *file, struct arena *arena,
+			       struct span span)
+{
+	uint32_t length = span.end - span.start;
+
+	if (length == 0 || length > 60 || span.end > file->source->length)
+		return NULL;
+	return arena_text(arena, file->source->text + span.start, length);
+}
+
+static void fill_event(struct analysis *a, struct arena *arena, const struct pending *p,
+		       struct event *event)
+{
+	const struct def *holder = def_of(a, p->holder);
+
+	event->kind = p->kind;
+	event->flags = p->flags;
+	event->holder = p->holder_kind;
+	event->holder_name = p->holder_name;
+	event->function = intern_chars(a->names, p->func->qualified, NULL);
+	event->at = place_of(p->file, p->func, p->inst);
+	event->needed = p->needed;
+	if (p->holder.n && holder->file)
+		event->made = holder->place;
+	if (p->kept.n) {
+		event->born = born_place(a, p->kept, &event->born_text);
+		event->value_name = source_text(def_of(a, p->kept)->file, arena,
+						def_of(a, p->kept)->place.span);
+		if (def_of(a, p->kept)->kept_activations)
+			event->flags |= EVENT_ACTIVATIONS;
+		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
+	} else {
+		event->certainty = CERTAINTY_KNOWN;
+	}
+}
+
+/* The innermost loop around an instruction, in its function or its callers'. */
+static bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst,
+			   context_id *where, loop_id *loop)
+{
+	while (context.n != 0) {
+		const struct context *c = context_get(a, context);
+
+		for (uint32_t b = 1; b < c->func->blocks.count; b++) {
+			const struct ir_block *block = &c->func->blocks.at[b];
+
+			if (inst >= block->first && inst < block->first + block->count &&
+			    block->loop.n != 0) {
+				*where = context;
+				*loop = block->loop;
+				return true;
+			}
+		}
+		inst = c->call;
+		context = c->parent;
+	}
+	return false;
+}
+
+static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop)
+{
+	for (uint32_t i = 0; i < a->backwards.count; i++) {
+		const struct def at = {.kind = OBJECT_TENSOR,
+				       .context = a->backwards.at[i].context,
+				       .inst = a->backwards.at[i].inst};
+
+		if (made_inside(a, &at, context, loop))
+			return true;
+	}
+	return false;
+}
+
+static bool eval_stands(const struct analysis *a, const struct pending *p)
+{
+	const struct def *kept = def_of(a, p->kept);
+	context_id context;
+	loop_id loop;
+
+	return !kept->reached_new && !kept->reached_old && !kept->escaped &&
+	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
+	       !backward_in_loop(a, context, loop);
+}
+
+static bool stands(const struct analysis *a, const struct pending *p)
+{
+	const struct def *kept = def_of(a, p->kept);
+
+	switch (p->kind) {
+	case EVENT_STORE:
+	case EVENT_CHAIN:
+	case EVENT_LAST:
+		return !kept->reached_old && graph_proven(a, p->kept);
+	case EVENT_EVAL:
+		return eval_stands(a, p);
+	default:
+		return true;
+	}
+}
+
+void events_judge(struct analysis *a, struct arena *arena, event_list *events)
+{
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		struct event event = {0};
+
+		if (!stands(a, &a->pending.at[i]))
+			continue;
+		fill_event(a, arena, &a->pending.at[i], &event);
+		vec_push(arena, events, event);
+	}
+}
+
+static const char *copy_text(struct arena *arena, const char *text)
+{
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+struct event event_copy(struct arena *arena, const struct event *event)
+{
+	struct event copy = *event;
+
+	copy.value_name = copy_text(arena, event->value_name);
+	return copy; /* the other texts are the run's names and the API table's */
+}
+
+const char *event_kind_name(enum event_kind kind)
+{
+	static const char *const names[] = {
+		"store",       "chain",		"last",	      "eval",	   "mode-unused",
+		"mode-left",   "retain",	"create-graph", "context-store", "hook-cycle",
+		"data-store",  "view-store",	"flush",      "sync",	   "data-read",
+	};
+
+	return names[kind];
+}
+
+const char *holder_name(enum holder_kind holder)
+{
+	static const char *const names[] = {
+		"", "list", "tuple", "set", "deque", "dict", "tensor", "object",
+	};
+
+	return names[holder];
+}
+
+void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		object_id holder, value_id value)
+{
+	(void)a, (void)act, (void)state, (void)inst, (void)holder, (void)value;
+}

@@ -1,0 +1,322 @@
+/* Tensors and their graphs: parents, what backward frees, what is proven. */
+
+#include "analyzer/facts/analysis.h"
+
+bool is_tensor_like(const struct analysis *a, object_id id)
+{
+	enum object_kind kind = def_of(a, id)->kind;
+
+	return kind == OBJECT_TENSOR || kind == OBJECT_UNKNOWN;
+}
+
+static bool holds_others(enum object_kind kind)
+{
+	switch (kind) {
+	case OBJECT_LIST:
+	case OBJECT_TUPLE:
+	case OBJECT_SET:
+	case OBJECT_DEQUE:
+	case OBJECT_DICT:
+	case OBJECT_ITERATOR:
+	case OBJECT_INSTANCE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+value_id tensors_in(struct analysis *a, const struct state *state, value_id value, int depth)
+{
+	const struct value *v = value_get(a, value);
+	value_id found = {0};
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		object_id id = v->refs[i];
+		const struct object *object = object_read(state, id);
+
+		if (is_tensor_like(a, id))
+			found = value_join(a, found, value_of(a, id));
+		if (depth > 0 && holds_others(def_of(a, id)->kind) && !(object->flags & O_MODULE))
+			found = value_join(a, found,
+					   tensors_in(a, state, contents_of(a, object), depth - 1));
+	}
+	return found;
+}
+
+bool may_carry(const struct object *object)
+{
+	return (object->tensor & (T_GRAPH | T_ASSUMED)) != 0;
+}
+
+bool value_may_carry(struct analysis *a, const struct state *state, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (is_tensor_like(a, v->refs[i]) && may_carry(object_read(state, v->refs[i])))
+			return true;
+	return false;
+}
+
+struct carried {
+	unsigned bits;
+	value_id parents;
+	bool all_weights;
+};
+
+/* What the operands' graphs make of a result, gradients being on. */
+static struct carried carry_of(struct analysis *a, const struct state *state, value_id operands)
+{
+	const value_id tensors = tensors_in(a, state, operands, 3);
+	const struct value *v = value_get(a, tensors);
+	struct carried carried = {T_BARE, {0}, v->count > 0};
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+
+		if (o->tensor & (T_GRAPH | T_LEAF))
+			carried.bits |= T_GRAPH;
+		if (o->tensor & T_ASSUMED)
+			carried.bits |= T_ASSUMED;
+		if (!(o->tensor & T_BARE))
+			carried.bits &= ~(unsigned)T_BARE;
+		if (may_carry(o))
+			carried.parents = value_join(a, carried.parents, value_of(a, v->refs[i]));
+		if (!(o->tensor & T_WEIGHTS))
+			carried.all_weights = false;
+	}
+	return carried;
+}
+
+static void def_gather(struct analysis *a, object_id id, const struct object *object)
+{
+	struct def *def = def_of(a, id);
+	value_id parents = value_join(a, def->parents_seen, object->parents);
+
+	def->parents_seen = parents;
+	def->tensor_seen |= object->tensor;
+}
+
+static void set_graph(struct analysis *a, struct state *state, object_id id, struct object *object,
+		      struct carried carried, unsigned bits)
+{
+	if (!(state->modes & MODE_ON)) {
+		carried.bits = T_BARE;
+		carried.parents = (value_id){0};
+	} else if (state->modes & MODE_OFF) {
+		carried.bits |= T_BARE;
+	}
+	object->tensor |= (uint16_t)(carried.bits | bits | T_LIVE);
+	if (carried.all_weights)
+		object->tensor |= T_WEIGHTS;
+	object->parents = value_join(a, object->parents, carried.parents);
+	def_gather(a, id, object);
+}
+
+object_id tensor_make(struct analysis *a, struct activation *act, struct state *state,
+		      uint32_t inst, uint32_t part, value_id operands, unsigned bits)
+{
+	object_id id = site_object(a, act, inst, part, OBJECT_TENSOR);
+	struct carried carried = carry_of(a, state, operands);
+
+	set_graph(a, state, id, object_renew(a, state, id), carried, bits);
+	return id;
+}
+
+void tensor_join_graph(struct analysis *a, struct state *state, object_id target, value_id operands,
+		       bool strong)
+{
+	struct carried carried = carry_of(a, state, operands);
+	struct object *object;
+
+	if (!(state->modes & MODE_ON) || !(carried.bits & (T_GRAPH | T_ASSUMED)))
+		return;
+	object = object_write(a, state, target);
+	if (strong && carried.bits & T_GRAPH && !(state->modes & MODE_OFF))
+		object->tensor &= (uint16_t)~T_BARE;
+	carried.all_weights = false;
+	carried.bits &= ~(unsigned)T_BARE;
+	set_graph(a, state, target, object, carried, 0);
+}
+
+/* A fresh round of marks by object id: nothing is cleared between walks. */
+static uint32_t marks_begin(struct analysis *a)
+{
+	if (a->mark_room < a->defs.count * 2) {
+		a->mark_room = a->defs.count * 4;
+		a->marks = arena_array(a->arena, uint32_t, a->mark_room);
+	}
+	a->walk.count = 0;
+	return ++a->mark_round;
+}
+
+void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
+		void *context)
+{
+	const uint32_t round = marks_begin(a);
+	uint32_t visited = 0;
+
+	for (;;) {
+		const struct value *v = value_get(a, from);
+
+		for (uint32_t i = 0; i < v->count; i++) {
+			uint32_t n = v->refs[i].n;
+
+			if (!is_tensor_like(a, v->refs[i]) || a->marks[n] == round)
+				continue;
+			a->marks[n] = round;
+			vec_push(a->arena, &a->walk, v->refs[i]);
+		}
+		if (a->walk.count == 0 || visited++ > FACTS_MAX_REACH)
+			return;
+		if (!visit(a, state, a->walk.at[--a->walk.count], context))
+			return;
+		from = object_read(state, a->walk.at[a->walk.count])->parents;
+	}
+}
+
+struct search {
+	object_id wanted;
+	bool found;
+};
+
+static bool find_visit(struct analysis *a, const struct state *state, object_id id, void *context)
+{
+	struct search *search = context;
+
+	(void)a;
+	(void)state;
+	search->found = id.n == search->wanted.n;
+	return !search->found;
+}
+
+bool graph_reaches(struct analysis *a, const struct state *state, value_id from, object_id id)
+{
+	struct search search = {id, false};
+
+	graph_walk(a, state, from, find_visit, &search);
+	return search.found;
+}
+
+static bool activation_visit(struct analysis *a, const struct state *state, object_id id,
+			     void *context)
+{
+	const struct object *o = object_read(state, id);
+	bool *found = context;
+
+	(void)a;
+	*found = (o->tensor & T_LIVE) && (o->tensor & T_SAVES) && may_carry(o);
+	return !*found;
+}
+
+bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id)
+{
+	bool found = false;
+
+	graph_walk(a, state, value_of(a, id), activation_visit, &found);
+	return found;
+}
+
+struct reach {
+	VEC(object_id) ids;
+	bool freed;
+};
+
+static bool collect_visit(struct analysis *a, const struct state *state, object_id id,
+			  void *context)
+{
+	struct reach *reach = context;
+	unsigned bits = object_read(state, id)->tensor;
+
+	if ((bits & T_FREED) && !(bits & T_LIVE) && (bits & T_SAVES))
+		reach->freed = true;
+	vec_push(a->arena, &reach->ids, id);
+	return true;
+}
+
+static void mark_reached(struct analysis *a, const struct state *state, object_id id, bool retain)
+{
+	struct def *def = def_of(a, id);
+
+	if (!(object_read(state, id)->tensor & T_LIVE))
+		return;
+	if (!is_older(id))
+		def->reached_new = true;
+	else if (!retain)
+		def->reached_old = true;
+}
+
+/* A backward through it proves a graph; with one parent it proves that too. */
+static void prove(struct analysis *a, const struct state *state, object_id id)
+{
+	for (int depth = 0; depth < 64; depth++) {
+		const struct value *parents;
+
+		def_of(a, id)->proven = true;
+		if (object_read(state, id)->tensor & T_GRAPH)
+			return;
+		parents = value_get(a, object_read(state, id)->parents);
+		if (parents->count != 1)
+			return;
+		id = parents->refs[0];
+	}
+}
+
+void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain)
+{
+	const value_id tensors = tensors_in(a, state, losses, 2);
+	const struct value *v = value_get(a, tensors);
+	const bool strong = v->count == 1;
+	struct reach reach = {0};
+
+	if (v->count == 1)
+		prove(a, state, v->refs[0]);
+	graph_walk(a, state, tensors, collect_visit, &reach);
+	for (uint32_t i = 0; i < reach.ids.count; i++) {
+		object_id id = reach.ids.at[i];
+		struct object *object;
+
+		mark_reached(a, state, id, retain);
+		if (retain)
+			continue;
+		object = object_write(a, state, id);
+		object->tensor |= T_FREED;
+		if (strong && !is_older(id))
+			object->tensor &= (uint16_t)~T_LIVE;
+		def_gather(a, id, object);
+	}
+}
+
+void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned)
+{
+	struct reach reach = {0};
+
+	graph_walk(a, state, tensors_in(a, state, value, 3), collect_visit, &reach);
+	if (reach.freed)
+		return; /* a second backward would fail: nobody runs it */
+	for (uint32_t i = 0; i < reach.ids.count; i++) {
+		mark_reached(a, state, reach.ids.at[i], false);
+		def_of(a, reach.ids.at[i])->escaped |= returned;
+	}
+}
+
+static bool proven_within(const struct analysis *a, object_id id, int depth)
+{
+	const struct def *def = def_of(a, id);
+	const struct value *parents;
+
+	if (def->proven || def->tensor_seen & T_GRAPH)
+		return true;
+	if (def->kind == OBJECT_UNKNOWN || depth == 0)
+		return false;
+	parents = value_get(a, def->parents_seen);
+	for (uint32_t i = 0; i < parents->count; i++)
+		if (parents->refs[i].n / 2 != id.n / 2 && proven_within(a, parents->refs[i], depth - 1))
+			return true;
+	return false;
+}
+
+bool graph_proven(const struct analysis *a, object_id id)
+{
+	return proven_within(a, id, 8);
+}

@@ -1,0 +1,470 @@
+/* States: objects by id, copied on write, joined by union. */
+
+#include "analyzer/facts/analysis.h"
+
+#include <string.h>
+
+static const struct object no_object;
+
+struct state *state_new(struct analysis *a)
+{
+	struct state *state = arena_new(a->arena, struct state);
+
+	state->stamp = ++a->stamps;
+	state->modes = MODE_ON;
+	state->reachable = true;
+	return state;
+}
+
+struct state *state_copy(struct analysis *a, struct state *state)
+{
+	struct state *copy = arena_new(a->arena, struct state);
+
+	*copy = *state;
+	copy->room = state->count + 16;
+	copy->entries = arena_array(a->arena, struct state_entry, copy->room);
+	if (state->count)
+		memcpy(copy->entries, state->entries, state->count * sizeof(*copy->entries));
+	copy->stamp = ++a->stamps;
+	state->stamp = ++a->stamps; /* what both share may be written by neither */
+	return copy;
+}
+
+/* The entry's place, or where it would be inserted. */
+static uint32_t state_place(const struct state *state, object_id id)
+{
+	uint32_t low = 0, high = state->count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (state->entries[middle].id.n < id.n)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct object *state_find(const struct state *state, object_id id)
+{
+	uint32_t place = state_place(state, id);
+
+	return place < state->count && state->entries[place].id.n == id.n
+		       ? state->entries[place].object
+		       : NULL;
+}
+
+static void state_put(struct analysis *a, struct state *state, object_id id, struct object *object)
+{
+	uint32_t place = state_place(state, id);
+
+	if (place < state->count && state->entries[place].id.n == id.n) {
+		state->entries[place].object = object;
+		return;
+	}
+	if (state->count == state->room) {
+		uint32_t room = state->room * 2 + 32;
+		struct state_entry *entries = arena_array(a->arena, struct state_entry, room);
+
+		if (state->count)
+			memcpy(entries, state->entries, state->count * sizeof(*entries));
+		state->entries = entries;
+		state->room = room;
+	}
+	memmove(state->entries + place + 1, state->entries + place,
+		(state->count - place) * sizeof(*state->entries));
+	state->entries[place] = (struct state_entry){id, object};
+	state->count++;
+}
+
+const struct object *object_read(const struct state *state, object_id id)
+{
+	const struct object *object = state_find(state, id);
+
+	return object ? object : &no_object;
+}
+
+bool object_exists(const struct state *state, object_id id)
+{
+	return state_find(state, id) != NULL;
+}
+
+static struct object *object_clone(struct analysis *a, const struct object *object)
+{
+	struct object *clone = arena_new(a->arena, struct object);
+
+	*clone = *object;
+	clone->field_room = object->field_count + 2;
+	clone->fields = arena_array(a->arena, struct field, clone->field_room);
+	if (object->field_count)
+		memcpy(clone->fields, object->fields, object->field_count * sizeof(*clone->fields));
+	return clone;
+}
+
+struct object *object_write(struct analysis *a, struct state *state, object_id id)
+{
+	struct object *object = state_find(state, id);
+
+	if (object && object->stamp == state->stamp)
+		return object;
+	object = object ? object_clone(a, object) : arena_new(a->arena, struct object);
+	object->stamp = state->stamp;
+	state_put(a, state, id, object);
+	return object;
+}
+
+struct object *object_renew(struct analysis *a, struct state *state, object_id id)
+{
+	struct object *object = arena_new(a->arena, struct object);
+
+	object->stamp = state->stamp;
+	state_put(a, state, id, object);
+	return object;
+}
+
+static uint32_t field_place(const struct object *object, uint32_t key)
+{
+	uint32_t low = 0, high = object->field_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (object->fields[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+value_id field_get(const struct object *object, uint32_t key)
+{
+	uint32_t place = field_place(object, key);
+	const value_id none = {0};
+
+	return place < object->field_count && object->fields[place].key == key
+		       ? object->fields[place].value
+		       : none;
+}
+
+void field_set(struct analysis *a, struct object *object, uint32_t key, value_id value)
+{
+	uint32_t place = field_place(object, key);
+
+	if (place < object->field_count && object->fields[place].key == key) {
+		object->fields[place].value = value;
+		return;
+	}
+	if (object->field_count >= FACTS_MAX_FIELDS) {
+		elements_join(a, object, value);
+		return;
+	}
+	if (object->field_count == object->field_room) {
+		uint32_t room = object->field_room * 2 + 4;
+		struct field *fields = arena_array(a->arena, struct field, room);
+
+		if (object->field_count)
+			memcpy(fields, object->fields, object->field_count * sizeof(*fields));
+		object->fields = fields;
+		object->field_room = room;
+	}
+	memmove(object->fields + place + 1, object->fields + place,
+		(object->field_count - place) * sizeof(*object->fields));
+	object->fields[place] = (struct field){key, value};
+	object->field_count++;
+}
+
+void field_join(struct analysis *a, struct object *object, uint32_t key, value_id value)
+{
+	field_set(a, object, key, value_join(a, field_get(object, key), value));
+}
+
+void elements_join(struct analysis *a, struct object *object, value_id value)
+{
+	object->elements = value_join(a, object->elements, value);
+}
+
+value_id contents_of(struct analysis *a, const struct object *object)
+{
+	value_id all = object->elements;
+
+	for (uint32_t i = 0; i < object->field_count; i++)
+		all = value_join(a, all, object->fields[i].value);
+	return value_without(a, all, V_UNBOUND);
+}
+
+bool is_strong(const struct analysis *a, value_id holders, object_id id)
+{
+	return !is_older(id) && value_get(a, holders)->count == 1;
+}
+
+static bool join_value(struct analysis *a, value_id *into, value_id from)
+{
+	value_id joined = value_join(a, *into, from);
+	bool grew = joined.n != into->n;
+
+	*into = joined;
+	return grew;
+}
+
+static bool fields_differ(struct analysis *a, const struct object *x, const struct object *y)
+{
+	uint32_t j = 0;
+	const value_id unbound = value_flags(a, V_UNBOUND);
+
+	for (uint32_t i = 0; i < x->field_count; i++) {
+		while (j < y->field_count && y->fields[j].key < x->fields[i].key) {
+			j++;
+			return true; /* a key that x lacks */
+		}
+		if (j < y->field_count && y->fields[j].key == x->fields[i].key) {
+			if (value_join(a, x->fields[i].value, y->fields[j].value).n !=
+			    x->fields[i].value.n)
+				return true;
+			j++;
+		} else if (value_join(a, x->fields[i].value, unbound).n != x->fields[i].value.n) {
+			return true;
+		}
+	}
+	return j < y->field_count;
+}
+
+static bool object_covers(struct analysis *a, const struct object *x, const struct object *y)
+{
+	return (x->tensor | y->tensor) == x->tensor && (x->flags | y->flags) == x->flags &&
+	       value_join(a, x->of, y->of).n == x->of.n &&
+	       value_join(a, x->with, y->with).n == x->with.n &&
+	       value_join(a, x->elements, y->elements).n == x->elements.n &&
+	       value_join(a, x->parents, y->parents).n == x->parents.n &&
+	       value_join(a, x->base, y->base).n == x->base.n && !fields_differ(a, x, y);
+}
+
+static void join_fields(struct analysis *a, struct object *into, const struct object *from)
+{
+	const value_id unbound = value_flags(a, V_UNBOUND);
+	const uint32_t before = into->field_count;
+
+	for (uint32_t i = 0; i < before; i++) {
+		uint32_t place = field_place(from, into->fields[i].key);
+
+		if (place >= from->field_count || from->fields[place].key != into->fields[i].key)
+			join_value(a, &into->fields[i].value, unbound);
+	}
+	for (uint32_t i = 0; i < from->field_count; i++) {
+		uint32_t key = from->fields[i].key;
+		uint32_t place = field_place(into, key);
+		bool had = place < into->field_count && into->fields[place].key == key;
+
+		field_join(a, into, key,
+			   had ? from->fields[i].value : value_join(a, from->fields[i].value, unbound));
+	}
+}
+
+static void join_object(struct analysis *a, struct object *into, const struct object *from)
+{
+	into->tensor |= from->tensor;
+	into->flags |= from->flags;
+	join_value(a, &into->of, from->of);
+	join_value(a, &into->with, from->with);
+	join_value(a, &into->elements, from->elements);
+	join_value(a, &into->parents, from->parents);
+	join_value(a, &into->base, from->base);
+	join_fields(a, into, from);
+}
+
+/* Entries of `from` that `into` lacks make it grow. */
+static bool join_entry(struct analysis *a, struct state *into, struct state_entry entry)
+{
+	struct object *mine = state_find(into, entry.id);
+
+	if (mine == entry.object)
+		return false;
+	if (!mine) {
+		state_put(a, into, entry.id, entry.object);
+		return true;
+	}
+	if (object_covers(a, mine, entry.object))
+		return false;
+	join_object(a, object_write(a, into, entry.id), entry.object);
+	return true;
+}
+
+bool state_join(struct analysis *a, struct state *into, struct state *from)
+{
+	bool grew = (into->modes | from->modes) != into->modes;
+
+	into->modes |= from->modes;
+	from->stamp = ++a->stamps; /* its objects may now be shared */
+	for (uint32_t i = 0; i < from->count; i++)
+		grew |= join_entry(a, into, from->entries[i]);
+	return grew;
+}
+
+/* Which sites' newest instances become older ones. */
+struct aging {
+	context_id context;
+	loop_id loop;
+};
+
+static bool ages(const struct analysis *a, const struct def *def, struct aging aging)
+{
+	switch (def->kind) {
+	case OBJECT_NONE:
+	case OBJECT_CONST:
+	case OBJECT_EXTERNAL:
+	case OBJECT_IMPORTED:
+	case OBJECT_NAMESPACE:
+		return false;
+	default:
+		return made_inside(a, def, aging.context, aging.loop);
+	}
+}
+
+static void rename_object(struct analysis *a, struct state *state, uint32_t place,
+			  const uint64_t *aged)
+{
+	const struct object *o = state->entries[place].object;
+	bool changed = value_older(a, o->of, aged).n != o->of.n ||
+		       value_older(a, o->with, aged).n != o->with.n ||
+		       value_older(a, o->elements, aged).n != o->elements.n ||
+		       value_older(a, o->parents, aged).n != o->parents.n ||
+		       value_older(a, o->base, aged).n != o->base.n;
+	struct object *w;
+
+	for (uint32_t i = 0; !changed && i < o->field_count; i++)
+		changed = value_older(a, o->fields[i].value, aged).n != o->fields[i].value.n;
+	if (!changed)
+		return;
+	w = object_write(a, state, state->entries[place].id);
+	w->of = value_older(a, w->of, aged);
+	w->with = value_older(a, w->with, aged);
+	w->elements = value_older(a, w->elements, aged);
+	w->parents = value_older(a, w->parents, aged);
+	w->base = value_older(a, w->base, aged);
+	for (uint32_t i = 0; i < w->field_count; i++)
+		w->fields[i].value = value_older(a, w->fields[i].value, aged);
+}
+
+/* What an event asks to know when the iteration ends. */
+static void judge_aged(struct analysis *a, const struct state *state, const uint64_t *aged)
+{
+	for (uint32_t i = 0; i < state->count; i++) {
+		object_id id = state->entries[i].id;
+		struct def *def = def_of(a, id);
+
+		if (!is_older(id) && def->watched && (aged[id.n / 128] >> (id.n / 2 % 64) & 1) &&
+		    graph_holds_activations(a, state, id))
+			def_of(a, id)->kept_activations = true;
+	}
+}
+
+static void merge_aged(struct analysis *a, struct state *state, const uint64_t *aged)
+{
+	struct state old = *state;
+
+	state->count = 0;
+	state->room = old.count + 16;
+	state->entries = arena_array(a->arena, struct state_entry, state->room);
+	for (uint32_t i = 0; i < old.count; i++) {
+		struct state_entry entry = old.entries[i];
+		uint32_t def = entry.id.n / 2;
+		bool moves = !is_older(entry.id) && (aged[def / 64] >> (def % 64) & 1);
+		bool has_older = moves && i + 1 < old.count &&
+				 old.entries[i + 1].id.n == older_of(entry.id).n;
+
+		if (moves)
+			entry.id = older_of(entry.id);
+		state->entries[state->count++] = entry;
+		if (has_older)
+			join_object(a, object_write(a, state, entry.id), old.entries[++i].object);
+	}
+}
+
+static void age(struct analysis *a, struct state *state, struct aging aging)
+{
+	uint64_t *aged = arena_array(a->arena, uint64_t, a->defs.count / 64 + 1);
+	bool any = false;
+
+	for (uint32_t i = 0; i < state->count; i++) {
+		object_id id = state->entries[i].id;
+
+		if (!is_older(id) && ages(a, def_of(a, id), aging)) {
+			aged[id.n / 128] |= (uint64_t)1 << (id.n / 2 % 64);
+			any = true;
+		}
+	}
+	if (!any)
+		return;
+	judge_aged(a, state, aged);
+	for (uint32_t i = 0; i < state->count; i++)
+		rename_object(a, state, i, aged);
+	merge_aged(a, state, aged);
+}
+
+void state_age(struct analysis *a, struct state *state, context_id context, loop_id loop)
+{
+	age(a, state, (struct aging){context, loop});
+}
+
+struct sweep {
+	uint8_t *seen; /* by place in the state */
+	VEC(uint32_t) todo;
+};
+
+static void sweep_value(struct analysis *a, const struct state *state, struct sweep *sweep,
+			value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		uint32_t place = state_place(state, v->refs[i]);
+
+		if (place >= state->count || state->entries[place].id.n != v->refs[i].n ||
+		    sweep->seen[place])
+			continue;
+		sweep->seen[place] = 1;
+		vec_push(a->arena, &sweep->todo, place);
+	}
+}
+
+static void sweep_roots(struct analysis *a, const struct state *state, struct sweep *sweep)
+{
+	for (const struct activation *act = a->top; act; act = act->caller) {
+		sweep_value(a, state, sweep, value_of(a, act->frame));
+		sweep_value(a, state, sweep, act->returned);
+		sweep_value(a, state, sweep, act->yielded);
+		for (uint32_t i = 1; i < act->func->insts.count; i++)
+			if (act->temps[i].n != 0)
+				sweep_value(a, state, sweep, act->temps[i]);
+	}
+	for (uint32_t i = 0; i < a->pinned.count; i++)
+		sweep_value(a, state, sweep, value_of(a, a->pinned.at[i]));
+	for (uint32_t i = 0; i < state->count; i++)
+		if (def_of(a, state->entries[i].id)->kind == OBJECT_NAMESPACE)
+			sweep_value(a, state, sweep, value_of(a, state->entries[i].id));
+}
+
+void state_sweep(struct analysis *a, struct state *state)
+{
+	struct sweep sweep = {0};
+	uint32_t kept = 0;
+
+	sweep.seen = arena_array(a->arena, uint8_t, state->count + 1);
+	sweep_roots(a, state, &sweep);
+	while (sweep.todo.count > 0) {
+		const struct object *o = state->entries[sweep.todo.at[--sweep.todo.count]].object;
+
+		sweep_value(a, state, &sweep, o->of);
+		sweep_value(a, state, &sweep, o->with);
+		sweep_value(a, state, &sweep, o->elements);
+		sweep_value(a, state, &sweep, o->parents);
+		sweep_value(a, state, &sweep, o->base);
+		for (uint32_t i = 0; i < o->field_count; i++)
+			sweep_value(a, state, &sweep, o->fields[i].value);
+	}
+	for (uint32_t i = 0; i < state->count; i++)
+		if (sweep.seen[i])
+			state->entries[kept++] = state->entries[i];
+	state->count = kept;
+}

@@ -1,0 +1,220 @@
+/* Where objects are made: allocation sites in calling contexts. */
+
+#include "analyzer/facts/analysis.h"
+
+struct site_key {
+	context_id context;
+	uint32_t inst, part;
+	enum object_kind kind;
+	const void *owner; /* function or file: what tells sites without a context apart */
+	sym_id name;
+	enum ir_sub sub;
+};
+
+static uint64_t hash_key(const struct site_key *key)
+{
+	uint64_t hash = hash_join(key->context.n, key->inst);
+
+	hash = hash_join(hash, key->part * 64U + (unsigned)key->kind);
+	hash = hash_join(hash, (uint64_t)(uintptr_t)key->owner);
+	return hash_join(hash, key->name.n * 256U + (unsigned)key->sub);
+}
+
+static struct site_key key_of(const struct def *def)
+{
+	const struct site_key key = {
+		def->context, def->inst, def->part, def->kind,
+		def->context.n ? NULL : (def->func ? (const void *)def->func : (const void *)def->file),
+		def->context.n ? (sym_id){0} : def->name, def->sub,
+	};
+
+	return key;
+}
+
+static bool same_site(const struct analysis *a, uint32_t id, const void *wanted)
+{
+	const struct site_key *x = wanted;
+	const struct site_key y = key_of(&a->defs.at[id]);
+
+	return x->context.n == y.context.n && x->inst == y.inst && x->part == y.part &&
+	       x->kind == y.kind && x->owner == y.owner && x->name.n == y.name.n && x->sub == y.sub;
+}
+
+static uint64_t rehash_site(const struct analysis *a, uint32_t id)
+{
+	const struct site_key key = key_of(&a->defs.at[id]);
+
+	return hash_key(&key);
+}
+
+static object_id site_find_or_add(struct analysis *a, struct def def)
+{
+	const struct site_key key = key_of(&def);
+	uint32_t *slot =
+		id_table_slot(a, &a->def_index, hash_key(&key), same_site, rehash_site, &key);
+	object_id id;
+
+	if (*slot == 0) {
+		*slot = a->defs.count;
+		vec_push(a->arena, &a->defs, def);
+	}
+	id.n = *slot * 2;
+	return id;
+}
+
+void sites_init(struct analysis *a)
+{
+	vec_push(a->arena, &a->defs, (struct def){0});
+	vec_push(a->arena, &a->contexts, (struct context){0});
+}
+
+struct def *def_of(const struct analysis *a, object_id id)
+{
+	return &a->defs.at[id.n / 2];
+}
+
+struct event_place place_of(const struct project_file *file, const struct ir_func *func,
+			    uint32_t inst)
+{
+	struct event_place place = {file->source, func->span};
+
+	if (inst != 0)
+		place.span = func->insts.at[inst].span;
+	return place;
+}
+
+object_id site_object(struct analysis *a, struct activation *act, uint32_t inst, uint32_t part,
+		      enum object_kind kind)
+{
+	struct def def = {
+		.kind = kind,
+		.context = act->context,
+		.file = act->file,
+		.func = act->func,
+		.inst = inst,
+		.part = part,
+		.place = place_of(act->file, act->func, inst),
+	};
+
+	return site_find_or_add(a, def);
+}
+
+object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text)
+{
+	return site_find_or_add(a, (struct def){.kind = OBJECT_CONST, .sub = sub, .name = text});
+}
+
+object_id external_object(struct analysis *a, sym_id dotted)
+{
+	char canonical[256];
+	size_t length;
+	const char *text = intern_chars(a->names, dotted, &length);
+	size_t canonical_length = api_canonical(text, length, canonical, sizeof(canonical));
+	object_id id;
+
+	if (canonical_length)
+		dotted = intern_text(a->names, canonical, canonical_length);
+	id = site_find_or_add(a, (struct def){.kind = OBJECT_EXTERNAL, .name = dotted});
+	if (!def_of(a, id)->api) {
+		text = intern_chars(a->names, dotted, &length);
+		def_of(a, id)->api = api_find(text, length);
+	}
+	return id;
+}
+
+object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name)
+{
+	return site_find_or_add(a,
+				(struct def){.kind = OBJECT_IMPORTED, .file = file, .name = name});
+}
+
+object_id namespace_object(struct analysis *a, const struct project_file *file)
+{
+	return site_find_or_add(a, (struct def){.kind = OBJECT_NAMESPACE, .file = file});
+}
+
+object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func)
+{
+	struct def def = {.kind = OBJECT_FRAME, .context = context, .func = func};
+
+	def.file = context_get(a, context)->file;
+	return site_find_or_add(a, def);
+}
+
+static uint64_t hash_context(const struct context *c)
+{
+	uint64_t hash = hash_join(c->parent.n, c->call);
+
+	return hash_join(hash, (uint64_t)(uintptr_t)c->func);
+}
+
+static bool same_context(const struct analysis *a, uint32_t id, const void *key)
+{
+	const struct context *x = key, *y = &a->contexts.at[id];
+
+	return x->parent.n == y->parent.n && x->call == y->call && x->func == y->func;
+}
+
+static uint64_t rehash_context(const struct analysis *a, uint32_t id)
+{
+	return hash_context(&a->contexts.at[id]);
+}
+
+context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
+			 const struct ir_func *func, uint32_t call)
+{
+	const struct context *outer = &a->contexts.at[parent.n];
+	struct context context = {
+		.parent = parent,
+		.file = file,
+		.func = func,
+		.call = call,
+		.depth = outer->depth + 1,
+		.in_hook = outer->in_hook || a->hook_depth > 0,
+	};
+	uint32_t *slot = id_table_slot(a, &a->context_index, hash_context(&context), same_context,
+				       rehash_context, &context);
+
+	if (*slot == 0) {
+		*slot = a->contexts.count;
+		vec_push(a->arena, &a->contexts, context);
+	}
+	return (context_id){*slot};
+}
+
+const struct context *context_get(const struct analysis *a, context_id id)
+{
+	return &a->contexts.at[id.n];
+}
+
+static bool block_in_loop(const struct ir_func *func, uint32_t inst, loop_id loop)
+{
+	for (uint32_t b = 1; b < func->blocks.count; b++) {
+		const struct ir_block *block = &func->blocks.at[b];
+		loop_id l = block->loop;
+
+		if (inst < block->first || inst >= block->first + block->count)
+			continue;
+		for (; l.n != 0; l = func->loops.at[l.n].parent)
+			if (l.n == loop.n)
+				return true;
+		return false;
+	}
+	return false;
+}
+
+bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop)
+{
+	context_id at = def->context;
+	uint32_t inst = def->kind == OBJECT_FRAME ? 0 : def->inst;
+
+	if (at.n == context.n && inst == 0)
+		return false; /* the frame itself */
+	while (at.n != 0 && at.n != context.n) {
+		inst = a->contexts.at[at.n].call;
+		at = a->contexts.at[at.n].parent;
+	}
+	if (at.n != context.n)
+		return false;
+	return loop.n == 0 || block_in_loop(a->contexts.at[context.n].func, inst, loop);
+}

@@ -1,0 +1,345 @@
+#include "analyzer/project/project.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/base/hash.h"
+#include "analyzer/project/relevance.h"
+#include "analyzer/project/resolve.h"
+
+enum { MAX_IMPORTED_FILES = 4000 };
+
+struct project {
+	struct intern *names;
+	struct arena arena;
+	VEC(struct project_file *) files;
+	uint32_t *index; /* open addressing over paths: file number + 1 */
+	uint32_t index_room;
+	uint32_t linted;
+	VEC(struct project_file *) todo; /* to be lowered */
+	VEC(const char *) missing;       /* paths that are known not to exist */
+	uint32_t *missing_index;
+	uint32_t missing_room;
+};
+
+struct project *project_open(struct intern *names)
+{
+	struct project *project = checked_alloc(1, sizeof(*project));
+
+	memset(project, 0, sizeof(*project));
+	project->names = names;
+	return project;
+}
+
+void project_close(struct project *project)
+{
+	for (uint32_t i = 0; i < project->files.count; i++)
+		arena_release(&project->files.at[i]->arena);
+	arena_release(&project->arena);
+	free(project);
+}
+
+static const char *path_of(const struct project_file *file)
+{
+	return file->path; /* the normal path: what the index is by */
+}
+
+static void index_put(struct project *project, uint32_t number)
+{
+	const char *path = path_of(project->files.at[number]);
+	uint64_t place = hash_bytes(path, strlen(path));
+
+	while (project->index[place & (project->index_room - 1)] != 0)
+		place++;
+	project->index[place & (project->index_room - 1)] = number + 1;
+}
+
+static void index_grow(struct project *project)
+{
+	project->index_room = project->index_room ? project->index_room * 2 : 1024;
+	project->index = arena_array(&project->arena, uint32_t, project->index_room);
+	for (uint32_t i = 0; i < project->files.count; i++)
+		index_put(project, i);
+}
+
+static struct project_file *index_find(const struct project *project, const char *path)
+{
+	uint64_t place = hash_bytes(path, strlen(path));
+	uint32_t number;
+
+	if (project->index_room == 0)
+		return NULL;
+	while ((number = project->index[place & (project->index_room - 1)]) != 0) {
+		if (strcmp(path_of(project->files.at[number - 1]), path) == 0)
+			return project->files.at[number - 1];
+		place++;
+	}
+	return NULL;
+}
+
+static struct project_file *add_file(struct project *project, const struct source *source,
+				     const char *path)
+{
+	struct project_file *file = arena_new(&project->arena, struct project_file);
+
+	file->source = source;
+	file->front = front_end_find(source->path);
+	file->path = path;
+	if ((project->files.count + 1) * 2 > project->index_room)
+		index_grow(project);
+	vec_push(&project->arena, &project->files, file);
+	index_put(project, project->files.count - 1);
+	return file;
+}
+
+void project_add(struct project *project, const struct source *source)
+{
+	const char *path = resolve_normal(&project->arena, source->path);
+	struct project_file *file = index_find(project, path);
+
+	if (!file)
+		file = add_file(project, source, path);
+	file->linted = true;
+}
+
+uint32_t project_file_count(const struct project *project)
+{
+	return project->files.count;
+}
+
+const struct project_file *project_file_at(const struct project *project, uint32_t index)
+{
+	return project->files.at[index];
+}
+
+struct intern *project_names(const struct project *project)
+{
+	return project->names;
+}
+
+/* The folder above the outermost package around the file. */
+static const char *package_root(struct arena *arena, const char *path)
+{
+	const char *folder = resolve_folder(arena, path);
+
+	for (int depth = 0; depth < 32; depth++) {
+		struct text init = {.arena = arena};
+
+		text_print(&init, "%s/__init__.py", folder);
+		if (access(text_chars(&init), F_OK) != 0 || strchr(folder, '/') == NULL)
+			break;
+		folder = resolve_folder(arena, folder);
+	}
+	return folder;
+}
+
+static const char *root_of(const struct project *project, const struct project_file *file,
+			   struct arena *arena)
+{
+	(void)project;
+	return file->root ? file->root : package_root(arena, path_of(file));
+}
+
+const struct project_file *project_import(const struct project *project,
+					  const struct project_file *from, const char *dotted)
+{
+	struct arena scratch = {0};
+	struct resolve_paths paths;
+	const struct project_file *found = NULL;
+
+	resolve_python(&scratch, path_of(from), root_of(project, from, &scratch), dotted, &paths);
+	for (unsigned i = 0; i < paths.count && !found; i++)
+		found = index_find(project, paths.at[i]);
+	arena_release(&scratch);
+	return found;
+}
+
+static bool is_missing(struct project *project, const char *path)
+{
+	uint64_t place = hash_bytes(path, strlen(path));
+	uint32_t number;
+
+	if ((project->missing.count + 1) * 2 > project->missing_room) {
+		project->missing_room = project->missing_room ? project->missing_room * 2 : 1024;
+		project->missing_index = arena_array(&project->arena, uint32_t, project->missing_room);
+		for (uint32_t i = 0; i < project->missing.count; i++) {
+			uint64_t at = hash_bytes(project->missing.at[i], strlen(project->missing.at[i]));
+
+			while (project->missing_index[at & (project->missing_room - 1)])
+				at++;
+			project->missing_index[at & (project->missing_room - 1)] = i + 1;
+		}
+	}
+	while ((number = project->missing_index[place & (project->missing_room - 1)]) != 0) {
+		if (strcmp(project->missing.at[number - 1], path) == 0)
+			return true;
+		place++;
+	}
+	if (access(path, R_OK) == 0)
+		return false;
+	vec_push(&project->arena, &project->missing, arena_text(&project->arena, path, strlen(path)));
+	project->missing_index[place & (project->missing_room - 1)] = project->missing.count;
+	return true;
+}
+
+static struct project_file *open_file(struct project *project, const char *path)
+{
+	struct source_problem problem;
+	struct project_file *file = index_find(project, path);
+	const struct source *source;
+
+	if (file || project->files.count - project->linted >= MAX_IMPORTED_FILES ||
+	    is_missing(project, path))
+		return file;
+	path = arena_text(&project->arena, path, strlen(path));
+	source = source_open(&project->arena, path, &problem);
+	return source ? add_file(project, source, path) : NULL;
+}
+
+static void want(struct project *project, struct project_file *file)
+{
+	if (file->wanted || !file->front)
+		return;
+	file->wanted = true;
+	file->root = package_root(&project->arena, path_of(file));
+	vec_push(&project->arena, &project->todo, file);
+}
+
+static void want_import(struct project *project, const struct project_file *from,
+			const char *dotted, struct arena *scratch)
+{
+	struct resolve_paths paths;
+
+	resolve_python(scratch, path_of(from), from->root, dotted, &paths);
+	for (unsigned i = 0; i < paths.count; i++) {
+		struct project_file *file = open_file(project, paths.at[i]);
+
+		if (file) {
+			want(project, file);
+			return;
+		}
+	}
+}
+
+static const struct ir_inst *producer(const struct ir_func *func, const struct ir_inst *inst)
+{
+	return &func->insts.at[ir_args(func, inst)[0].value.n];
+}
+
+/* `import a.b` and `from a import b`: b may be a module too. */
+static void want_imports_of(struct project *project, const struct project_file *file,
+			    const struct ir_func *func, struct arena *scratch)
+{
+	for (uint32_t i = 1; i < func->insts.count; i++) {
+		const struct ir_inst *inst = &func->insts.at[i];
+		struct text dotted = {.arena = scratch};
+		const char *module;
+
+		if (inst->op == OP_import) {
+			want_import(project, file,
+				    intern_chars(project->names, (sym_id){inst->name}, NULL), scratch);
+		} else if (inst->op == OP_import_from && producer(func, inst)->op == OP_import) {
+			module = intern_chars(project->names, (sym_id){producer(func, inst)->name}, NULL);
+			text_add_chars(&dotted, module);
+			if (module[strlen(module) - 1] != '.')
+				text_add_char(&dotted, '.');
+			text_add_chars(&dotted,
+				       intern_chars(project->names, (sym_id){inst->name}, NULL));
+			want_import(project, file, text_chars(&dotted), scratch);
+		}
+	}
+}
+
+static void lower_job(void *context, size_t index, unsigned worker)
+{
+	struct project *project = context;
+	struct project_file *file = project->todo.at[index];
+
+	(void)worker;
+	file->lowered = file->front->lower(&file->arena, project->names, file->source);
+}
+
+static void lower_all(struct project *project, struct thread_pool *pool)
+{
+	struct arena scratch = {0};
+
+	while (project->todo.count > 0) {
+		uint32_t count = project->todo.count;
+		struct project_file **batch = project->todo.at;
+
+		thread_pool_run(pool, count, lower_job, project);
+		memset(&project->todo, 0, sizeof(project->todo));
+		for (uint32_t i = 0; i < count; i++) {
+			const struct ir_module *module = batch[i]->lowered.module;
+
+			for (uint32_t f = 1; module && f < module->funcs.count; f++)
+				want_imports_of(project, batch[i], module->funcs.at[f], &scratch);
+			arena_release(&scratch);
+		}
+	}
+}
+
+struct import_scan {
+	struct project *project;
+	const struct project_file *file;
+	bool relevant;
+};
+
+static void found_import(void *context, const char *dotted, size_t length)
+{
+	struct import_scan *scan = context;
+	char name[256];
+	const struct project_file *file;
+
+	if (scan->relevant || length >= sizeof(name))
+		return;
+	memcpy(name, dotted, length);
+	name[length] = 0;
+	file = project_import(scan->project, scan->file, name);
+	scan->relevant = file && file->relevant;
+}
+
+/* A file that imports one that matters, matters. */
+static bool spread_relevance(struct project *project)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < project->linted; i++) {
+		struct project_file *file = project->files.at[i];
+		struct import_scan scan = {project, file, false};
+
+		if (file->relevant || !file->front)
+			continue;
+		relevance_imports(file->source, found_import, &scan);
+		file->relevant = scan.relevant;
+		changed |= scan.relevant;
+	}
+	return changed;
+}
+
+static void scan_job(void *context, size_t index, unsigned worker)
+{
+	struct project *project = context;
+
+	(void)worker;
+	project->files.at[index]->relevant = relevance_of(project->files.at[index]->source);
+}
+
+void project_load(struct project *project, struct thread_pool *pool, bool no_skip)
+{
+	project->linted = project->files.count;
+	thread_pool_run(pool, project->linted, scan_job, project);
+	for (uint32_t i = 0; i < project->linted; i++) {
+		struct project_file *file = project->files.at[i];
+
+		file->root = package_root(&project->arena, path_of(file));
+		file->relevant |= no_skip;
+	}
+	while (!no_skip && spread_relevance(project))
+		;
+	for (uint32_t i = 0; i < project->linted; i++)
+		if (project->files.at[i]->relevant)
+			want(project, project->files.at[i]);
+	lower_all(project, pool);
+}
