@@ -183,7 +183,7 @@ static void except_body(struct py_lower *l, uint32_t clause, uint32_t name, stru
 			py_hidden_unbind(l, caught->exception, span);
 		py_jump(l, end, span);
 	}
-	if (name) {
+	if (name && ir_block_used(l->func->builder, cleanup)) {
 		struct caught inner;
 		catch_begin(l, &inner, cleanup, log, span);
 		unbind_name(l, name);
@@ -273,9 +273,11 @@ static void try_except(struct py_lower *l, uint32_t node)
 	py_handler(l, outer, span);
 	else_clause(l, node);
 	py_jump(l, end, span);
-	catch_begin(l, &caught, handler, log, span);
-	except_clauses(l, node, &caught, end);
-	catch_end(l, &caught);
+	if (ir_block_used(l->func->builder, handler)) {
+		catch_begin(l, &caught, handler, log, span);
+		except_clauses(l, node, &caught, end);
+		catch_end(l, &caught);
+	}
 	py_join(l, end, span);
 }
 
@@ -319,7 +321,8 @@ static void try_finally(struct py_lower *l, uint32_t node, uint32_t block)
 	if (!py_is_dead(l))
 		py_body(l, block);
 	py_jump(l, end, span);
-	finally_exceptional(l, block, handler, log);
+	if (ir_block_used(l->func->builder, handler))
+		finally_exceptional(l, block, handler, log);
 	py_join(l, end, span);
 }
 
@@ -430,7 +433,8 @@ static void with_item(struct py_lower *l, uint32_t node, uint32_t item)
 		leave(l, manager, span);
 		py_jump(l, end, span);
 	}
-	with_exceptional(l, manager, handler, log, span);
+	if (ir_block_used(l->func->builder, handler))
+		with_exceptional(l, manager, handler, log, span);
 	py_join(l, end, span);
 	py_hidden_free(l, manager);
 }

@@ -119,8 +119,6 @@ void ir_handler_set(struct ir_builder *builder, block_id handler)
 	struct draft_block *draft = &builder->blocks.at[builder->current.n];
 
 	builder->handler = handler;
-	if (handler.n)
-		builder->blocks.at[handler.n].used = true;
 	if (draft->count == 0)
 		draft->handler = handler;
 }
@@ -165,7 +163,8 @@ inst_id ir_emit(struct ir_builder *builder, enum ir_op op, enum ir_sub sub, uint
 	for (uint32_t i = 0; i < nargs; i++)
 		vec_push(arena, &builder->args, args[i]);
 	vec_push(arena, &builder->insts, inst);
-	draft->count++;
+	if (draft->count++ == 0)
+		builder->blocks.at[draft->handler.n].used = true;
 	return (inst_id){builder->insts.count - 1};
 }
 
