@@ -317,7 +317,7 @@ START_TEST(nothing_found_is_not_nothing_looked_at)
 	ck_assert_str_eq(
 	        text_chars(&out),
 	        "not analysed a.py: too large\n"
-	        "No findings in what could be analysed in 1 file, 1 place not analysed.\n");
+	        "No findings in what could be analysed: 1 file, 1 place not analysed.\n");
 }
 END_TEST
 
@@ -603,6 +603,8 @@ START_TEST(hard_lines_are_lined_up)
 	check_golden("hard.excerpt", &out);
 }
 END_TEST
+
+Suite *report_suite(void);
 
 Suite *report_suite(void)
 {

@@ -26,8 +26,8 @@ static const char *exclude_base(struct app *app)
 	const struct option_value *exclude = &app->settings.of[OPTION_exclude];
 	const struct option_value *extend = &app->settings.of[OPTION_extend_exclude];
 	const struct option_value *from = exclude->origin == ORIGIN_FILE  ? exclude
-					  : extend->origin == ORIGIN_FILE ? extend
-									  : NULL;
+	                                  : extend->origin == ORIGIN_FILE ? extend
+	                                                                  : NULL;
 	const char *folder = from ? path_folder(&app->arena, from->file) : "";
 
 	return *folder ? folder : NULL;
@@ -44,12 +44,12 @@ static struct discover_options discover_settings(struct app *app)
 	for (uint32_t i = 0; i < settings->of[OPTION_extend_exclude].list.count; i++)
 		vec_push(&app->arena, &patterns, settings->of[OPTION_extend_exclude].list.at[i]);
 	return (struct discover_options){
-		.suffixes = suffixes,
-		.excludes = ended_list(app, &patterns),
-		.exclude_base = exclude_base(app),
-		.no_default_excludes = settings->of[OPTION_exclude].origin != ORIGIN_DEFAULT,
-		.no_gitignore = settings_flag(settings, OPTION_no_respect_gitignore),
-		.force_exclude = settings_flag(settings, OPTION_force_exclude),
+	        .suffixes = suffixes,
+	        .excludes = ended_list(app, &patterns),
+	        .exclude_base = exclude_base(app),
+	        .no_default_excludes = settings->of[OPTION_exclude].origin != ORIGIN_DEFAULT,
+	        .no_gitignore = settings_flag(settings, OPTION_no_respect_gitignore),
+	        .force_exclude = settings_flag(settings, OPTION_force_exclude),
 	};
 }
 
@@ -81,22 +81,22 @@ bool check_settings(struct app *app, struct engine_settings *engine)
 	if (!app->line.operands.count)
 		vec_push(&app->arena, &app->line.operands, ".");
 	*engine = (struct engine_settings){
-		.paths = app->line.operands.at,
-		.path_count = app->line.operands.count,
-		.stdin_path = name ? name : "stdin.py",
-		.discover = discover_settings(app),
-		.jobs = (unsigned)settings_number(settings, OPTION_jobs),
-		.no_skip = settings_flag(settings, OPTION_no_skip),
-		.selection = settings->selection,
-		.least_confidence = (enum confidence)(
-			CONFIDENCE_LIKELY + settings_number(settings, OPTION_min_confidence)),
-		.file_ignores = settings->file_ignores.at,
-		.file_ignore_count = settings->file_ignores.count,
-		.models = settings->models.at,
-		.model_count = settings->models.count,
-		.root = app_root(app),
-		.baseline = settings_text(settings, OPTION_baseline),
-		.diff_base = settings_text(settings, OPTION_diff_base),
+	        .paths = app->line.operands.at,
+	        .path_count = app->line.operands.count,
+	        .stdin_path = name ? name : "stdin.py",
+	        .discover = discover_settings(app),
+	        .jobs = (unsigned)settings_number(settings, OPTION_jobs),
+	        .no_skip = settings_flag(settings, OPTION_no_skip),
+	        .selection = settings->selection,
+	        .least_confidence = (enum confidence)(
+	                CONFIDENCE_LIKELY + settings_number(settings, OPTION_min_confidence)),
+	        .file_ignores = settings->file_ignores.at,
+	        .file_ignore_count = settings->file_ignores.count,
+	        .models = settings->models.at,
+	        .model_count = settings->models.count,
+	        .root = app_root(app),
+	        .baseline = settings_text(settings, OPTION_baseline),
+	        .diff_base = settings_text(settings, OPTION_diff_base),
 	};
 	return read_shard(app, engine);
 }
@@ -149,8 +149,8 @@ static int add_noqa(struct app *app, const struct outcome *outcome)
 {
 	struct noqa_result result = noqa_add(&app->arena, outcome, write_source, app);
 
-	printf("%u comment%s added in %u file%s\n", result.comments, result.comments == 1 ? "" : "s",
-	       result.files, result.files == 1 ? "" : "s");
+	printf("%u comment%s added in %u file%s\n", result.comments,
+	       result.comments == 1 ? "" : "s", result.files, result.files == 1 ? "" : "s");
 	if (result.left_out)
 		printf("%u finding%s in notebooks left as they are\n", result.left_out,
 		       result.left_out == 1 ? "" : "s");
@@ -162,10 +162,10 @@ static void tell_failures(const struct app *app, const struct outcome *outcome)
 {
 	const char *format = app_choice(app, OPTION_format);
 	bool carries = settings_text(&app->settings, OPTION_output_file) == NULL &&
-		       strcmp(format, "gitlab") != 0 && strcmp(format, "rdjsonl") != 0;
+	               strcmp(format, "gitlab") != 0 && strcmp(format, "rdjsonl") != 0;
 
 	if (carries && !(settings_flag(&app->settings, OPTION_quiet) &&
-			 (!strcmp(format, "text") || !strcmp(format, "concise"))))
+	                 (!strcmp(format, "text") || !strcmp(format, "concise"))))
 		return;
 	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
 		const struct skipped *skipped = &outcome->skipped.at[i];
@@ -174,7 +174,7 @@ static void tell_failures(const struct app *app, const struct outcome *outcome)
 			app_fail("%s: %s", skipped->path, skipped->reason);
 		else if (!carries)
 			fprintf(stderr, "graphlint: not analysed: %s: %s\n", skipped->path,
-				skipped->reason);
+			        skipped->reason);
 	}
 }
 
@@ -231,7 +231,7 @@ static int show_files(struct app *app)
 		puts(run_files(run)->files.at[i].path);
 	for (uint32_t i = 0; i < run_outcome(run)->skipped.count; i++)
 		status = app_fail("%s: %s", run_outcome(run)->skipped.at[i].path,
-				  run_outcome(run)->skipped.at[i].reason);
+		                  run_outcome(run)->skipped.at[i].reason);
 	run_close(run);
 	return status;
 }
@@ -245,8 +245,26 @@ static int show_settings(struct app *app)
 	return EXIT_CLEAN;
 }
 
+/* A word that is no file and nearly a command is a slip of the fingers. */
+static const char *meant_command(struct app *app)
+{
+	struct suggestion suggestion = {0};
+
+	if (app->line.operands.count != 1 || access(app->line.operands.at[0], F_OK) == 0)
+		return NULL;
+	suggestion.name = app->line.operands.at[0];
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		suggestion_offer(&suggestion, commands[i].name);
+	return suggestion.closest;
+}
+
 int app_check(struct app *app)
 {
+	const char *meant = meant_command(app);
+
+	if (meant && strcmp(app->line.operands.at[0], "-") != 0)
+		return app_fail("there is no file or command `%s`; did you mean `%s`?",
+		                app->line.operands.at[0], meant);
 	if (!app_load_settings(app))
 		return EXIT_TROUBLE;
 	if (settings_flag(&app->settings, OPTION_show_settings))

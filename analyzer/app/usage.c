@@ -97,8 +97,10 @@ static void help_commands(struct text *out)
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		const struct command *command = &commands[i];
 
-		text_print(out, "  %s%s%-*s %s%s\n", command->name, *command->operands ? " " : "",
-		           (int)(26 - strlen(command->name)), command->operands, command->help,
+		struct text words = {.arena = out->arena};
+
+		text_print(&words, "%s %s", command->name, command->operands);
+		text_print(out, "  %-28s%s%s\n", text_chars(&words), command->help,
 		           i ? "" : " (the default)");
 	}
 }

@@ -102,7 +102,7 @@ static void write_total(const struct report *report, struct text *out)
 		style_off(out, report->color, STYLE_BOLD);
 		add_severities(outcome, out);
 	}
-	text_add_chars(out, " in ");
+	text_add_chars(out, !outcome->findings.count && outcome->skipped.count ? ": " : " in ");
 	amount_of(out, outcome->files, "file", "files");
 	if (outcome->skipped.count) {
 		text_add_chars(out, ", ");

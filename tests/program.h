@@ -1,0 +1,17 @@
+#ifndef GRAPHLINT_TESTS_PROGRAM_H
+#define GRAPHLINT_TESTS_PROGRAM_H
+
+/* Runs the program that is under test and keeps what it wrote. */
+
+#include "analyzer/base/arena.h"
+
+struct program_run {
+	char *out, *err;
+	int status; /* of exit; -1: it was ended by a signal */
+};
+
+/* Arguments as a shell would split them, single quotes included; `input` may
+ * be NULL. NO_COLOR and the like are as the test's environment has them. */
+struct program_run program_run(struct arena *arena, const char *input, const char *arguments);
+
+#endif
