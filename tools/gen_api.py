@@ -253,13 +253,13 @@ def fields(name, cls, rows):
         rows[full] = api_rows.Row(full, "FIELD", "ELEMENT", position, ("API_PROPERTY",))
 
 
-def measure_results(seen):
+def measure_results(seen, known):
     """Functions whose result is a named tuple."""
     return {
         name: one.type_name
         for name, found in seen.items()
         for one in found
-        if one.type_name.startswith("torch.return_types.")
+        if one.type_name.startswith("torch.return_types.") and name in known
     }
 
 
@@ -279,7 +279,7 @@ def measure():
     measure_distributions(names, rows)
     weights = measure_modules(names, rows)
     classes = measure_classes(names, rows, weights)
-    return names, rows, classes, measure_results(seen)
+    return names, rows, classes, measure_results(seen, rows)
 
 
 def header(what):

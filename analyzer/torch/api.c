@@ -6,7 +6,7 @@
 
 enum {
 	NAME_ROOM = 256,      /* longer names have no row */
-	MAX_BASES = 16,	      /* longest chain of base classes that is followed */
+	MAX_BASES = 16,       /* longest chain of base classes that is followed */
 	MAX_ALIAS_ROUNDS = 4, /* an alias may lead to the prefix of another */
 };
 
@@ -76,7 +76,8 @@ static const struct api_class *class_exact(struct slice name)
 	return search_all(api_class_tables, 2, name);
 }
 
-/* C++ spelling to dots; template arguments go. 0 when it does not fit. */
+/* Copies `name` with C++ spelling made Python's: "::" is a dot, template arguments and the
+ * "Impl" of a module's implementation go. 0 when it does not fit. */
 static size_t undecorate(struct slice name, char *out, size_t room)
 {
 	size_t used = 0;
@@ -84,23 +85,23 @@ static size_t undecorate(struct slice name, char *out, size_t room)
 
 	for (size_t i = 0; i < name.length; i++) {
 		char c = name.at[i];
+		bool colons = c == ':' && i + 1 < name.length && name.at[i + 1] == ':';
 
-		if (c == '>' && depth > 0) {
-			depth--;
-		} else if (c == '<') {
-			depth++;
-		} else if (depth == 0) {
+		depth += c == '<';
+		if (depth == 0) {
+			if (colons && used > 4 && memcmp(out + used - 4, "Impl", 4) == 0)
+				used -= 4;
 			if (used + 1 >= room)
 				return 0;
-			if (c == ':' && i + 1 < name.length && name.at[i + 1] == ':') {
-				c = '.';
-				i++;
-			}
-			if (c == '.' && used == 0)
-				continue;
-			out[used++] = c;
+			if (!colons || used > 0)
+				out[used++] = colons ? '.' : c;
+			i += colons;
 		}
+		depth -= c == '>' && depth > 0;
 	}
+	if (used > 4 && memchr(name.at, ':', name.length) != NULL &&
+	    memcmp(out + used - 4, "Impl", 4) == 0)
+		used -= 4;
 	out[used] = '\0';
 	return used;
 }
@@ -131,6 +132,35 @@ static size_t replace_prefix(char *text, size_t length, size_t prefix, struct sl
 	return length - prefix + by.length;
 }
 
+static bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_known(struct slice name)
+{
+	return find_exact(name) != NULL || class_exact(name) != NULL;
+}
+
+/* at::mse_loss and torch::mse_loss are torch.nn.functional.mse_loss to Python. */
+static size_t to_functional(char *text, size_t length, size_t room)
+{
+	static const char from[] = "torch.", to[] = "torch.nn.functional.";
+	char trial[NAME_ROOM];
+	size_t used;
+
+	if (length < sizeof(from) || length >= sizeof(trial) ||
+	    memcmp(text, from, sizeof(from) - 1) != 0)
+		return length;
+	memcpy(trial, text, length + 1);
+	used = replace_prefix(trial, length, sizeof(from) - 1, (struct slice){to, sizeof(to) - 1},
+	                      sizeof(trial));
+	if (used == 0 || used >= room || !is_known((struct slice){trial, used}))
+		return length;
+	memcpy(text, trial, used + 1);
+	return used;
+}
+
 size_t api_canonical(const char *name, size_t length, char *out, size_t room)
 {
 	size_t used = undecorate((struct slice){name, length}, out, room);
@@ -140,38 +170,120 @@ size_t api_canonical(const char *name, size_t length, char *out, size_t room)
 		struct slice now = {out, used};
 		const struct api_pair *alias;
 
-		if (find_exact(now) != NULL || class_exact(now) != NULL)
-			break;
+		if (is_known(now))
+			return used;
 		alias = alias_of(now, &prefix);
 		if (alias == NULL)
 			break;
 		used = replace_prefix(out, used, prefix, name_at(alias->to), room);
 	}
+	if (used > 0 && memchr(name, ':', length) != NULL && !is_known((struct slice){out, used}))
+		used = to_functional(out, used, room);
 	return used;
+}
+
+static size_t last_dot(struct slice name)
+{
+	size_t end = name.length;
+
+	while (end > 0 && name.at[end - 1] != '.')
+		end--;
+	return end;
+}
+
+/* Start of the last word of a name in camel case: "Config" of BertConfig, "LM" of GptForCausalLM.
+ */
+static size_t last_word(struct slice name)
+{
+	size_t start = name.length;
+
+	while (start > 0 && !is_upper(name.at[start - 1]) && name.at[start - 1] != '.')
+		start--;
+	while (start > 1 && is_upper(name.at[start - 1]) && is_upper(name.at[start - 2]))
+		start--;
+	return start > 0 && is_upper(name.at[start - 1]) ? start - 1 : start;
+}
+
+/* The row named by the first `prefix` bytes of `name`, a star, and what follows `rest`. */
+static const void *find_starred(const struct api_table *tables, size_t count, struct slice name,
+                                size_t prefix, size_t rest)
+{
+	char room[NAME_ROOM];
+	size_t tail = name.length - rest;
+
+	if (prefix + 1 + tail > sizeof(room))
+		return NULL;
+	memcpy(room, name.at, prefix);
+	room[prefix] = '*';
+	memcpy(room + prefix + 1, name.at + rest, tail);
+	return search_all(tables, count, (struct slice){room, prefix + 1 + tail});
+}
+
+/* Rows for many names: "transformers.*Config", "transformers.*Config.from_pretrained",
+ * "transformers.*.from_pretrained", "cv2.*"; the longest prefix wins, then the longest tail. */
+static const void *find_pattern(const struct api_table *tables, size_t count, struct slice name)
+{
+	size_t last = last_dot(name);
+	struct slice owner = {name.at, last > 0 ? last - 1 : 0};
+	const void *row = NULL;
+
+	for (size_t end = last; end > 1 && row == NULL; end--) {
+		if (name.at[end - 1] != '.')
+			continue;
+		row = find_starred(tables, count, name, end, last_word(name));
+		if (row == NULL && end < last)
+			row = find_starred(tables, count, name, end, last_word(owner));
+		if (row == NULL && end < last)
+			row = find_starred(tables, count, name, end, last - 1);
+		if (row == NULL)
+			row = find_starred(tables, count, name, end, name.length);
+	}
+	return row;
+}
+
+static const struct api_class *class_or_pattern(struct slice name)
+{
+	const struct api_class *row = class_exact(name);
+
+	return row != NULL ? row : find_pattern(api_class_tables, 2, name);
+}
+
+/* "torch.nn.Linear.parameters" has no row, its base class does. */
+static const struct api_entry *find_inherited(struct slice name)
+{
+	size_t dot = last_dot(name);
+
+	if (dot < 2 || class_or_pattern((struct slice){name.at, dot - 1}) == NULL)
+		return NULL;
+	return api_method(name.at, dot - 1, name.at + dot, name.length - dot);
 }
 
 const struct api_entry *api_find(const char *name, size_t length)
 {
 	char room[NAME_ROOM];
 	const struct api_entry *row = find_exact((struct slice){name, length});
-	size_t used;
+	struct slice canonical;
 
 	if (row != NULL)
 		return row;
-	used = api_canonical(name, length, room, sizeof(room));
-	return used == 0 ? NULL : find_exact((struct slice){room, used});
+	canonical = (struct slice){room, api_canonical(name, length, room, sizeof(room))};
+	if (canonical.length > 0)
+		row = find_exact(canonical);
+	if (row == NULL)
+		row = find_inherited(canonical);
+	return row != NULL ? row : find_pattern(api_tables, API_TABLE_COUNT, canonical);
 }
 
 const struct api_class *api_class_find(const char *name, size_t length)
 {
 	char room[NAME_ROOM];
 	const struct api_class *row = class_exact((struct slice){name, length});
-	size_t used;
+	struct slice canonical;
 
 	if (row != NULL)
 		return row;
-	used = api_canonical(name, length, room, sizeof(room));
-	return used == 0 ? NULL : class_exact((struct slice){room, used});
+	canonical = (struct slice){room, api_canonical(name, length, room, sizeof(room))};
+	return class_or_pattern(canonical);
 }
 
 const struct api_class *api_class_base(const struct api_class *class)
@@ -192,7 +304,7 @@ static size_t join(char *room, struct slice owner, struct slice member)
 }
 
 const struct api_entry *api_method(const char *class_name, size_t class_length, const char *method,
-				   size_t method_length)
+                                   size_t method_length)
 {
 	char room[NAME_ROOM];
 	struct slice owner = {class_name, class_length};
@@ -242,7 +354,7 @@ static const struct api_hook_mode *hook_of(struct slice class, struct slice meth
 }
 
 const struct api_hook_mode *api_framework_method(const char *class_name, size_t class_length,
-						 const char *method, size_t method_length)
+                                                 const char *method, size_t method_length)
 {
 	const struct api_class *class = api_class_find(class_name, class_length);
 	const struct api_hook_mode *row = NULL;

@@ -3,9 +3,10 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 /* A row is known by its file's tag and its line there: one row a line. */
-#define AT(tag)	      PASTE(tag, __LINE__)
+#define AT(tag)       PASTE(tag, __LINE__)
 #define FIELD(tag, s) char AT(tag)[sizeof(s)];
-#define OFFSET(tag)   (uint32_t)offsetof(struct names, AT(tag))
+#define SET(tag, s)   .AT(tag) = s,
+#define OFFSET(tag)   (uint32_t) offsetof(struct names, AT(tag))
 
 struct names {
 	char empty[1];
@@ -45,31 +46,43 @@ struct names {
 };
 
 static const struct names names = {
-	"",
-#define API(name, effect, result, count, flags) name,
+        .empty = "",
+#define API(name, effect, result, count, flags) SET(torch_, name)
 #include "analyzer/torch/api.def"
+#undef API
+#define API(name, effect, result, count, flags) SET(python_, name)
 #include "analyzer/torch/python.def"
+#undef API
+#define API(name, effect, result, count, flags) SET(framework_, name)
 #include "analyzer/torch/frameworks.def"
+#undef API
+#define API(name, effect, result, count, flags) SET(measured_, name)
 #include "analyzer/torch/api_measured.def"
 #undef API
-#define CLASS(name, base, makes) name, base,
+#define CLASS(name, base, makes) SET(class_, name) SET(base_, base)
 #include "analyzer/torch/classes.def"
+#undef CLASS
+#define CLASS(name, base, makes) SET(measured_class_, name) SET(measured_base_, base)
 #include "analyzer/torch/classes_measured.def"
 #undef CLASS
-#define ALIAS(from, to) from, to,
+#define ALIAS(from, to) SET(alias_, from) SET(canonical_, to)
 #include "analyzer/torch/aliases.def"
+#undef ALIAS
+#define ALIAS(from, to) SET(measured_alias_, from) SET(measured_canonical_, to)
 #include "analyzer/torch/aliases_measured.def"
 #undef ALIAS
-#define RESULT(function, class) function, class,
+#define RESULT(function, class) SET(function_, function) SET(made_, class)
 #include "analyzer/torch/results.def"
+#undef RESULT
+#define RESULT(function, class) SET(measured_function_, function) SET(measured_made_, class)
 #include "analyzer/torch/results_measured.def"
 #undef RESULT
-#define HOOK(class, method, mode, need) class, method,
+#define HOOK(class, method, mode, need) SET(hooked_, class) SET(method_, method)
 #include "analyzer/torch/hooks.def"
 #undef HOOK
 };
 
-#define ROW(tag, effect, result, count, measured, flags) \
+#define ROW(tag, effect, result, count, measured, flags)                                           \
 	{OFFSET(tag), API_##effect, KIND_##result, count, measured, flags},
 
 static const struct api_entry torch_rows[] = {
@@ -135,19 +148,22 @@ static const struct api_pair measured_result_rows[] = {
 };
 
 static const struct api_hook_mode hook_rows[] = {
-#define HOOK(class, method, mode, need) \
+#define HOOK(class, method, mode, need)                                                            \
 	{OFFSET(hooked_), OFFSET(method_), API_MODE_##mode, API_NEED_##need},
 #include "analyzer/torch/hooks.def"
 #undef HOOK
 };
 
-#define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0])}
+#define TABLE(rows)                                                                                \
+	{                                                                                          \
+		rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0])                          \
+	}
 
 const struct api_table api_tables[API_TABLE_COUNT] = {
-	TABLE(torch_rows),
-	TABLE(python_rows),
-	TABLE(framework_rows),
-	TABLE(measured_rows),
+        TABLE(torch_rows),
+        TABLE(python_rows),
+        TABLE(framework_rows),
+        TABLE(measured_rows),
 };
 const struct api_table api_class_tables[2] = {TABLE(class_rows), TABLE(measured_class_rows)};
 const struct api_table api_alias_tables[2] = {TABLE(alias_rows), TABLE(measured_alias_rows)};
