@@ -39,6 +39,16 @@ foreach(layer IN LISTS graphlint_layers)
   else()
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/analyzer/${layer}/*.c")
   endif()
+  if(layer STREQUAL replay)
+    # The interpreter's library in Python is put into the executable.
+    file(GLOB library CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/analyzer/replay/lib/*.py")
+    set(library_source "${CMAKE_BINARY_DIR}/replay_library.c")
+    add_custom_command(OUTPUT "${library_source}"
+      COMMAND ${CMAKE_COMMAND} "-DFOLDER=${CMAKE_SOURCE_DIR}/analyzer/replay/lib"
+              "-DOUT=${library_source}" -P "${CMAKE_SOURCE_DIR}/cmake/embed_library.cmake"
+      DEPENDS ${library} "${CMAKE_SOURCE_DIR}/cmake/embed_library.cmake" VERBATIM)
+    list(APPEND sources "${library_source}")
+  endif()
   graphlint_layer(${layer} ${sources})
   list(PREPEND above graphlint_${layer})
 endforeach()

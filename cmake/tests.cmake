@@ -15,7 +15,9 @@ target_link_libraries(graphlint_tests PRIVATE graphlint_app graphlint_engine gra
 target_compile_definitions(graphlint_tests PRIVATE
   GRAPHLINT_ROOT="${CMAKE_SOURCE_DIR}" GRAPHLINT_PROGRAM="${CMAKE_BINARY_DIR}/graphlint")
 # check's assertion macros take a GNU variadic form.
-target_compile_options(graphlint_tests PRIVATE -Wno-gnu-zero-variadic-macro-arguments)
+target_compile_options(graphlint_tests PRIVATE
+  -include "${CMAKE_SOURCE_DIR}/tests/suites.h"
+  $<$<C_COMPILER_ID:Clang,AppleClang>:-Wno-gnu-zero-variadic-macro-arguments>)
 
 file(STRINGS "${list}" lines REGEX "^SUITE\\(")
 foreach(line IN LISTS lines)

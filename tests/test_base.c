@@ -428,7 +428,6 @@ static TCase *shared_case(void)
 	return tc;
 }
 
-Suite *base_suite(void);
 Suite *base_suite(void)
 {
 	Suite *suite = suite_create("base");

@@ -302,7 +302,6 @@ START_TEST(a_folder_without_permission_is_a_problem)
 }
 END_TEST
 
-Suite *discover_suite(void);
 Suite *discover_suite(void)
 {
 	Suite *suite = suite_create("discover");

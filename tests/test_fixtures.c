@@ -138,7 +138,6 @@ START_TEST(every_rule_has_fixtures_and_a_page)
 }
 END_TEST
 
-Suite *fixtures_suite(void);
 Suite *fixtures_suite(void)
 {
 	Suite *suite = suite_create("fixtures");

@@ -114,7 +114,6 @@ START_TEST(broken_files_lower_and_verify)
 }
 END_TEST
 
-Suite *golden_suite(void);
 Suite *golden_suite(void)
 {
 	Suite *suite = suite_create("golden");

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUITE(name) Suite *name##_suite(void);
-#include "tests/suites.def"
-#undef SUITE
+#include "tests/suites.h"
 
 static const struct {
 	const char *name;

@@ -100,7 +100,6 @@ static void release(void)
 	arena_release(&arena);
 }
 
-Suite *marks_suite(void);
 Suite *marks_suite(void)
 {
 	Suite *suite = suite_create("marks");

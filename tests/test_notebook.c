@@ -230,7 +230,6 @@ START_TEST(deep_json_is_refused)
 }
 END_TEST
 
-Suite *notebook_suite(void);
 Suite *notebook_suite(void)
 {
 	Suite *suite = suite_create("notebook");

@@ -358,7 +358,6 @@ static TCase *file_case(void)
 	return tc;
 }
 
-Suite *source_suite(void);
 Suite *source_suite(void)
 {
 	Suite *suite = suite_create("source");
