@@ -259,7 +259,7 @@ def measure_results(seen, known):
         name: one.type_name
         for name, found in seen.items()
         for one in found
-        if one.type_name.startswith("torch.return_types.") and name in known
+        if one.type_name.startswith("torch.return_types.") and {name, one.type_name} <= known.keys()
     }
 
 
