@@ -1,0 +1,418 @@
+#ifndef GRAPHLINT_REPLAY_PY_H
+#define GRAPHLINT_REPLAY_PY_H
+
+/* The interpreter's own door: one machine (`struct vm`) per replay, and what
+ * its parts offer each other. It knows Python, not torch: kinds of objects that
+ * come from elsewhere are served through `struct kind_ops`, modules through
+ * vm_add_module. Budgets (steps, objects' bytes, seconds) set vm->halt, which
+ * unwinds everything and cannot be caught. */
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/bug.h"
+#include "analyzer/base/intern.h"
+#include "analyzer/base/text.h"
+#include "analyzer/ir/ir.h"
+#include "analyzer/replay/py_value.h"
+#include "analyzer/source/source.h"
+
+enum rp_name {
+	PN_NONE,
+#define NAME(id, text) PN_##id,
+#include "analyzer/replay/py_names.def"
+#undef NAME
+	PN_COUNT
+};
+
+enum rp_type {
+#define TYPE(id, name, kind, base) TY_##id,
+#include "analyzer/replay/py_types.def"
+#undef TYPE
+	TY_COUNT
+};
+
+enum {
+	PY_RECURSION_LIMIT = 1000,	/* Python calls in one another */
+	PY_NATIVE_DEPTH = 400,		/* interpreter loops in one another */
+	PY_RELEASE_DEPTH = 40,		/* objects released in one another */
+	PY_MAX_BYTES = 1 << 30,		/* of one string, list or integer */
+	PY_ATTR_CACHE = 1024,
+};
+
+typedef bool visit_fn(void *walk, struct val child, const char *role, struct val key);
+
+/* What a kind from outside does. Absent entries: the operation is a TypeError. */
+struct kind_ops {
+	void (*release)(struct vm *vm, struct obj *o); /* its payload */
+	bool (*keep)(struct vm *vm, struct obj *o); /* nobody refers to it: does it stay? */
+	bool (*visit)(struct obj *o, visit_fn *fn, void *walk);
+	/* PY_NULL without an exception: no such attribute */
+	struct val (*attr)(struct vm *vm, struct obj *o, struct str *name);
+	/* 1 done, 0 not mine, -1 error */
+	int (*set_attr)(struct vm *vm, struct obj *o, struct str *name, struct val value);
+	/* NotImplemented: try the other side; `sub` SUB_binary_* or SUB_compare_* */
+	struct val (*binary)(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+	struct val (*inplace)(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+	struct val (*unary)(struct vm *vm, enum ir_sub sub, struct val a);
+	struct val (*item)(struct vm *vm, struct val o, struct val index);
+	int (*set_item)(struct vm *vm, struct val o, struct val index, struct val value);
+	int (*truth)(struct vm *vm, struct val o);
+	int64_t (*length)(struct vm *vm, struct val o);
+	struct val (*iterate)(struct vm *vm, struct val o);
+	struct val (*call)(struct vm *vm, struct val o, struct val *a, uint32_t n, struct dict *kw);
+	void (*repr)(struct vm *vm, struct val o, struct text *out);
+	struct val (*format)(struct vm *vm, struct val o, const char *spec, size_t length);
+};
+
+struct attr_cache {
+	struct cls *cls;
+	struct str *name;
+	uint64_t version;
+	struct val found; /* borrowed */
+};
+
+enum vm_halt {
+	VM_RUNNING,
+	VM_HALT_STEPS,
+	VM_HALT_BYTES,
+	VM_HALT_SECONDS,
+	VM_HALT_DONE, /* as many iterations as were asked for */
+	VM_HALT_UNSUPPORTED,
+};
+
+struct vm_limits {
+	uint64_t steps;
+	uint64_t bytes;
+	double seconds;
+};
+
+struct native_module {
+	const char *name;
+	const struct native_def *defs; /* ends with a NULL name */
+	void (*init)(struct vm *vm, struct module *module); /* may be NULL */
+	/* A name that is not there: PY_NULL without an exception gives up. */
+	struct val (*missing)(struct vm *vm, struct module *module, struct str *name);
+};
+
+struct vm {
+	struct arena *arena; /* code, lowered library */
+	struct intern *names;
+	struct str *n[PN_COUNT];
+	struct cls *t[TY_COUNT];
+	struct kind_ops kinds[K_COUNT];
+	struct obj first; /* ring of all objects */
+	struct str **table; /* interned strings, open addressing */
+	uint32_t table_count, table_mask;
+	struct str **of_sym;
+	uint32_t of_sym_count;
+	struct dict *modules;
+	struct module *builtins;
+	struct module *main;
+	struct frame *frame;
+	struct val exc;
+	enum vm_halt halt;
+	const char *halt_reason;
+	uint64_t steps;
+	uint64_t bytes;
+	uint64_t version; /* of all classes' namespaces */
+	struct attr_cache cache[PY_ATTR_CACHE];
+	uint32_t depth, native_depth;
+	uint32_t releasing;
+	struct obj *pending; /* to be released once the stack is shallow again */
+	struct weakref **weak;
+	uint32_t weak_mask, weak_count;
+	struct text out; /* what the program prints */
+	struct arena out_arena;
+	uint64_t out_cap;
+	struct vm_limits limits;
+	double started;
+	uint64_t next_clock;
+	void *codes;	    /* py_code.c: functions made ready */
+	void *native_stack; /* py_call.c: native functions that run */
+	const struct native_module **offered;
+	uint32_t offered_count;
+	void *host;   /* torch glue's state */
+	void *random; /* struct rp_random of module random */
+	/* Called when a loop of `watched` starts its next iteration. */
+	const struct ir_module *watched;
+	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
+	/* Called for what could not be known. */
+	void (*on_stand_in)(struct vm *vm, const char *what);
+	/* Asked for the source of a module of the user's project. */
+	const struct ir_module *(*find_module)(struct vm *vm, const char *name, bool *is_package);
+	void *data;
+	double fake_time;
+	uint64_t unknown_count;
+	bool at_close;
+};
+
+/* --- vm.c */
+struct vm *vm_open(struct intern *names, const struct vm_limits *limits);
+void vm_close(struct vm *vm);
+void vm_offer(struct vm *vm, const struct native_module *module);
+bool vm_halt(struct vm *vm, enum vm_halt why, const char *reason); /* false */
+/* Counts work done outside instructions; false when the budget is used up. */
+bool vm_work(struct vm *vm, uint64_t steps);
+void vm_stand_in(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
+
+/* --- py_object.c: life of objects */
+void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size);
+void *rp_mem(struct vm *vm, void *old, size_t old_size, size_t new_size);
+void rp_release(struct vm *vm, struct obj *o);
+bool rp_visit(struct vm *vm, struct obj *o, visit_fn *fn, void *walk);
+/* Drops what a container refers to, as the collector does. */
+void rp_clear(struct vm *vm, struct obj *o);
+struct val rp_weakref(struct vm *vm, struct obj *target, struct val callback);
+int64_t rp_collect(struct vm *vm);
+
+static inline struct val ref(struct val v)
+{
+	if (v.tag == PY_OBJECT)
+		v.as.o->refs++;
+	return v;
+}
+static inline void unref(struct vm *vm, struct val v)
+{
+	if (v.tag == PY_OBJECT && --v.as.o->refs == 0)
+		rp_release(vm, v.as.o);
+}
+static inline struct val ref_obj(void *o)
+{
+	((struct obj *)o)->refs++;
+	return val_obj(o);
+}
+static inline void unref_obj(struct vm *vm, void *o)
+{
+	if (o)
+		unref(vm, val_obj(o));
+}
+static inline void slot_set(struct vm *vm, struct val *slot, struct val value) /* takes it */
+{
+	struct val old = *slot;
+
+	*slot = value;
+	unref(vm, old);
+}
+
+/* --- py_str.c */
+struct str *str_new(struct vm *vm, const char *bytes, size_t length);
+struct str *str_chars(struct vm *vm, const char *chars);
+struct str *str_intern(struct vm *vm, const char *bytes, size_t length); /* borrowed */
+struct str *str_of_sym(struct vm *vm, sym_id name);			 /* borrowed */
+struct val val_str(struct vm *vm, const char *chars);
+struct val val_text(struct vm *vm, const struct text *text);
+struct val str_print(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
+uint64_t str_hash(struct str *s);
+bool str_is(const struct str *s, const char *chars);
+uint32_t str_offset(const struct str *s, uint32_t index); /* byte of a code point */
+struct val str_slice(struct vm *vm, struct str *s, int64_t start, int64_t stop, int64_t step);
+struct val str_at(struct vm *vm, struct str *s, int64_t index);
+static inline const char *chars_of(struct val v)
+{
+	return AS(str, v)->at;
+}
+
+/* --- py_big.c: ints; every function takes ints and bools of any size */
+struct val int_of_text(struct vm *vm, const char *digits, size_t length, int base);
+struct val int_of_double(struct vm *vm, double f);
+struct val int_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+struct val int_negate(struct vm *vm, struct val a);
+int int_compare(struct val a, struct val b);
+double int_to_double(struct val a);
+bool int_truth(struct val a);
+void int_print(struct vm *vm, struct val a, int base, struct text *out);
+uint64_t int_hash(struct val a);
+int64_t int_bit_length(struct val a);
+bool is_any_int(struct val v);
+
+/* --- py_containers.c */
+struct list *list_new(struct vm *vm, uint32_t capacity);
+struct list *tuple_new(struct vm *vm, uint32_t count); /* PY_NULL elements to be filled */
+void list_push(struct vm *vm, struct list *list, struct val v); /* takes it */
+void list_insert(struct vm *vm, struct list *list, uint32_t at, struct val v); /* takes it */
+void list_remove(struct vm *vm, struct list *list, uint32_t at, uint32_t count);
+bool list_extend(struct vm *vm, struct list *list, struct val iterable);
+struct val tuple_of(struct vm *vm, const struct val *at, uint32_t count); /* references them */
+struct val tuple_pair(struct vm *vm, struct val a, struct val b); /* takes them */
+struct list *list_from(struct vm *vm, struct val iterable);	  /* a new list; NULL: error */
+struct deque *deque_new(struct vm *vm, int64_t maxlen);
+void deque_push(struct vm *vm, struct deque *d, struct val v, bool left); /* takes it */
+struct val deque_pop(struct vm *vm, struct deque *d, bool left);	  /* PY_NULL: empty */
+struct val *deque_at(struct deque *d, int64_t i);
+
+/* --- py_dict.c */
+struct dict *dict_new(struct vm *vm);
+struct dict *set_new(struct vm *vm, bool frozen);
+/* Borrowed; PY_NULL: absent, or an exception of __eq__ or __hash__. */
+struct val dict_get(struct vm *vm, struct dict *d, struct val key);
+struct val dict_get_str(struct vm *vm, struct dict *d, struct str *key);
+bool dict_put(struct vm *vm, struct dict *d, struct val key, struct val value);
+void dict_put_str(struct vm *vm, struct dict *d, struct str *key, struct val value);
+/* 1 removed, 0 absent, -1 error; *old takes the value if not NULL. */
+int dict_remove(struct vm *vm, struct dict *d, struct val key, struct val *old);
+void dict_clear(struct vm *vm, struct dict *d);
+bool dict_update(struct vm *vm, struct dict *d, struct val other);
+struct dict *dict_copy(struct vm *vm, struct dict *d);
+/* Next live entry from *at on; NULL at the end. */
+struct dict_entry *dict_next(const struct dict *d, uint32_t *at);
+
+/* --- py_exc.c */
+struct val rp_raise(struct vm *vm, enum rp_type type, const char *format, ...) GL_PRINTF(3, 4);
+struct val rp_raise_val(struct vm *vm, struct val exc); /* takes it */
+struct val rp_raise_key(struct vm *vm, struct val key);
+bool exc_is(struct vm *vm, enum rp_type type); /* the pending one */
+void exc_clear(struct vm *vm);
+struct val exc_take(struct vm *vm);
+struct val exc_normalize(struct vm *vm, struct val v); /* class or instance to instance */
+void exc_add_frame(struct vm *vm, struct frame *frame);
+void exc_print(struct vm *vm, struct val exc, struct text *out); /* as a traceback */
+int exc_matches(struct vm *vm, struct val exc, struct val type); /* -1 error */
+void exc_init_types(struct vm *vm);
+
+/* --- py_class.c */
+struct cls *cls_new(struct vm *vm, struct str *name, struct cls **bases, uint32_t count,
+		    struct dict *ns);
+struct cls *type_of(struct vm *vm, struct val v); /* borrowed */
+bool cls_is(const struct cls *cls, const struct cls *base);
+/* In the class and its bases; borrowed, PY_NULL without an exception: none. */
+struct val cls_find(struct vm *vm, struct cls *cls, struct str *name);
+struct val cls_find_after(struct vm *vm, struct cls *cls, struct cls *start, struct str *name);
+/* A special method bound to v: looked up on the type only. PY_NULL: none. */
+struct val special_find(struct vm *vm, struct val v, enum rp_name name);
+/* Only one that Python code defines. */
+struct val special_own(struct vm *vm, struct val v, enum rp_name name);
+struct val bind(struct vm *vm, struct val found, struct val self, struct cls *cls);
+struct val class_build(struct vm *vm, struct str *name, struct val bases, struct dict *ns,
+		       struct dict *kw);
+int rp_isinstance(struct vm *vm, struct val v, struct val type);
+int rp_issubclass(struct vm *vm, struct val v, struct val type);
+void type_add(struct vm *vm, struct cls *cls, const struct native_def *defs);
+void type_method(struct vm *vm, struct cls *cls, const char *name, enum descriptor_kind what,
+		 const struct native_def *def);
+bool is_instance_of(struct vm *vm, struct val v, enum rp_type type);
+
+/* --- py_attr.c */
+struct val rp_attr(struct vm *vm, struct val o, struct str *name);
+struct val rp_attr_chars(struct vm *vm, struct val o, const char *name);
+/* PY_NULL without an exception when there is none. */
+struct val rp_attr_find(struct vm *vm, struct val o, struct str *name);
+bool rp_set_attr(struct vm *vm, struct val o, struct str *name, struct val value);
+bool rp_set_attr_chars(struct vm *vm, struct val o, const char *name, struct val value);
+bool rp_del_attr(struct vm *vm, struct val o, struct str *name);
+/* As object.__getattribute__ and object.__setattr__ do. */
+struct val object_attr(struct vm *vm, struct val o, struct str *name);
+bool object_set_attr(struct vm *vm, struct val o, struct str *name, struct val value);
+bool object_del_attr(struct vm *vm, struct val o, struct str *name);
+struct dict *attrs_of(struct vm *vm, struct obj *o); /* made if need be */
+
+/* --- py_call.c */
+struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, struct dict *kw);
+struct val rp_call_method(struct vm *vm, struct val o, const char *name, struct val *a,
+			  uint32_t n);
+struct val rp_call0(struct vm *vm, struct val fn);
+struct val rp_call1(struct vm *vm, struct val fn, struct val a);
+struct val rp_call2(struct vm *vm, struct val fn, struct val a, struct val b);
+struct val native_new(struct vm *vm, const struct native_def *def, struct val bound);
+/* A frame with its parameters bound (arguments are copied); NULL: exception. */
+struct frame *frame_for_call(struct vm *vm, struct function *fn, struct val *a, uint32_t n,
+			     struct dict *kw);
+struct val instantiate(struct vm *vm, struct cls *cls, struct val *a, uint32_t n, struct dict *kw);
+/* The native function that runs now. */
+struct native *native_running(struct vm *vm);
+
+/* --- py_code.c */
+struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id);
+struct frame *frame_new(struct vm *vm, struct code *code, struct module *module);
+void frame_drop_slots(struct vm *vm, struct frame *frame);
+uint32_t code_line(const struct code *code, uint32_t inst);
+const char *code_file(const struct code *code);
+const char *code_name(const struct code *code);
+bool code_is_generator(const struct function *fn);
+struct val code_parameters(struct vm *vm, const struct function *fn); /* names, a list */
+
+/* --- py_interp.c */
+struct val frame_run(struct vm *vm, struct frame *frame); /* takes the frame */
+struct val module_run(struct vm *vm, struct module *module, const struct ir_module *ir);
+struct val generator_send(struct vm *vm, struct generator *gen, struct val sent); /* takes sent */
+struct val generator_throw(struct vm *vm, struct generator *gen, struct val exc); /* takes exc */
+void generator_close(struct vm *vm, struct generator *gen);
+struct val load_global(struct vm *vm, struct module *module, struct str *name);
+
+/* --- py_ops.c */
+struct val rp_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+struct val rp_inplace(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a);
+struct val rp_compare(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+int rp_eq(struct vm *vm, struct val a, struct val b);	/* -1 error */
+int rp_less(struct vm *vm, struct val a, struct val b); /* -1 error */
+int rp_truth(struct vm *vm, struct val v);		/* -1 error */
+int rp_contains(struct vm *vm, struct val box, struct val v);
+bool rp_hash(struct vm *vm, struct val v, uint64_t *hash);
+int64_t rp_length(struct vm *vm, struct val v); /* -1 error */
+struct val rp_to_int(struct vm *vm, struct val v);
+bool rp_index(struct vm *vm, struct val v, int64_t *i); /* __index__ */
+bool rp_double(struct vm *vm, struct val v, double *f);
+
+/* --- py_item.c */
+struct val rp_item(struct vm *vm, struct val o, struct val index);
+bool rp_set_item(struct vm *vm, struct val o, struct val index, struct val value);
+bool rp_del_item(struct vm *vm, struct val o, struct val index);
+bool slice_bounds(struct vm *vm, struct slice *s, int64_t length, int64_t *start, int64_t *stop,
+		  int64_t *step, int64_t *count);
+
+/* --- py_iter.c */
+struct val rp_iter(struct vm *vm, struct val v);
+/* PY_NULL with no exception: exhausted. */
+struct val rp_next(struct vm *vm, struct val iterator);
+struct iter *iter_new(struct vm *vm, enum iter_kind what, enum rp_type type, struct val a);
+void iter_inner(struct vm *vm, struct iter *it, uint32_t count);
+
+/* --- py_repr.c, py_format.c */
+struct val rp_repr(struct vm *vm, struct val v);
+struct val rp_str(struct vm *vm, struct val v);
+bool repr_into(struct vm *vm, struct val v, struct text *out);
+bool str_into(struct vm *vm, struct val v, struct text *out);
+void float_repr(struct text *out, double f);
+struct val rp_format(struct vm *vm, struct val v, const char *spec, size_t length);
+struct val str_percent(struct vm *vm, struct str *format, struct val args);
+struct val str_format(struct vm *vm, struct str *format, struct val *a, uint32_t n,
+		      struct dict *kw);
+
+/* --- py_module.c */
+struct val module_import(struct vm *vm, const char *name, struct module *from); /* the last part */
+struct val module_import_top(struct vm *vm, const char *name, struct module *from);
+struct val module_attr(struct vm *vm, struct module *module, struct str *name); /* new; find */
+struct module *module_new(struct vm *vm, const char *name);
+void module_add(struct vm *vm, struct module *module, const struct native_def *defs);
+void module_set(struct vm *vm, struct module *module, const char *name, struct val v); /* takes */
+bool module_star(struct vm *vm, struct module *from, struct module *into);
+
+/* Modules of the interpreter's own library, in Python: their definitions are
+ * lowered one by one, when a name is first asked for. */
+struct library_text {
+	const char *name;
+	const char *text;
+	size_t length;
+};
+extern const struct library_text library_texts[]; /* ends with a NULL name */
+
+/* --- py_unknown.c */
+struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
+struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name);
+struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n);
+
+/* --- methods of the built-in types, functions of `builtins` */
+void builtins_init(struct vm *vm);
+void types_init(struct vm *vm);
+extern const struct native_def object_methods[], type_methods[], int_methods[], float_methods[];
+extern const struct native_def str_methods[], bytes_methods[], list_methods[], tuple_methods[];
+extern const struct native_def dict_methods[], set_methods[], deque_methods[];
+extern const struct native_def generator_methods[], exception_methods[], iterator_methods[];
+extern const struct native_def builtin_functions[], builtin_iter_functions[];
+extern const struct native_def str_more_methods[];
+
+/* Helpers for natives. */
+bool arg_int(struct vm *vm, struct val v, int64_t fallback, int64_t *out);
+bool arg_str(struct vm *vm, struct val v, const char *what);
+const char *type_name(struct vm *vm, struct val v);
+
+#endif

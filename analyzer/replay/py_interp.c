@@ -1,0 +1,574 @@
+#include <string.h>
+
+#include "analyzer/replay/py_step.h"
+
+static bool dominated(const struct ir_func *func, uint32_t block, uint32_t by)
+{
+	while (block && block != by) {
+		uint32_t up = func->dominator[block].n;
+
+		if (up == block)
+			return false;
+		block = up;
+	}
+	return block == by;
+}
+
+/* Goes to a successor; a back edge of the watched module is an iteration. */
+enum step step_go(struct run *run, struct frame *f, int which)
+{
+	const struct ir_func *func = f->code->func;
+	uint32_t from = f->block, to = func->blocks.at[from].succ[which].n;
+
+	if ((f->code->back_edge[from] & (1 << which)) && run->vm->on_iteration &&
+	    run->vm->watched == f->code->module) {
+		run->vm->on_iteration(run->vm, f, (block_id){to});
+		if (run->vm->halt)
+			return STEP_RAISE;
+	}
+	f->block = to;
+	f->pc = func->blocks.at[to].first;
+	if (f->handled.tag == PY_OBJECT && !dominated(func, to, f->handler_block))
+		slot_set(run->vm, &f->handled, val_null());
+	return vm_work(run->vm, 1) ? STEP_FRAME : STEP_RAISE;
+}
+
+static bool stays_in_loop(const struct ir_func *func, loop_id loop, block_id to)
+{
+	loop_id at = func->blocks.at[to.n].loop;
+
+	while (at.n && at.n != loop.n)
+		at = func->loops.at[at.n].parent;
+	return at.n == loop.n;
+}
+
+/* A short way to a raise: an assert, a check of arguments. */
+static bool leads_to_raise(const struct ir_func *func, block_id to)
+{
+	for (int i = 0; i < 3 && to.n; i++) {
+		const struct ir_block *block = &func->blocks.at[to.n];
+		enum ir_op last = (enum ir_op)func->insts.at[block->first + block->count - 1].op;
+
+		if (last == OP_raise)
+			return true;
+		if (last != OP_jump)
+			return false;
+		to = block->succ[0];
+	}
+	return false;
+}
+
+/* A condition that nothing is known of: not out of the loop, else taken. */
+static int choose(const struct ir_func *func, uint32_t block)
+{
+	const struct ir_block *b = &func->blocks.at[block];
+
+	if (leads_to_raise(func, b->succ[0]))
+		return 1;
+	if (leads_to_raise(func, b->succ[1]) || !b->loop.n)
+		return 0;
+	return !stays_in_loop(func, b->loop, b->succ[0]) && stays_in_loop(func, b->loop, b->succ[1]);
+}
+
+static enum step step_branch(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val v = reg_out(f, in, 0);
+	int truth = v.tag == PY_BOOL ? (int)v.as.i : 0;
+
+	if (is_kind(v, K_UNKNOWN)) {
+		vm_stand_in(run->vm, "condition on %s", AS(unknown, v)->what->at);
+		unref(run->vm, v);
+		return step_go(run, f, choose(f->code->func, f->block));
+	}
+	if (v.tag != PY_BOOL)
+		truth = rp_truth(run->vm, v);
+	unref(run->vm, v);
+	return truth < 0 ? STEP_RAISE : step_go(run, f, truth ? 0 : 1);
+}
+
+static enum step step_next(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val *slot = slot_place(f, in->name), item;
+
+	if (is_null(*slot)) {
+		rp_raise(run->vm, TY_RuntimeError, "no iterator");
+		return STEP_RAISE;
+	}
+	item = rp_next(run->vm, *slot);
+	if (!is_null(run->vm->exc) || run->vm->halt) {
+		unref(run->vm, item);
+		return STEP_RAISE;
+	}
+	if (is_null(item))
+		return step_go(run, f, 1);
+	f->regs[0] = item;
+	return step_go(run, f, 0);
+}
+
+static enum step step_raise(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct vm *vm = run->vm;
+	struct val given, cause, exc;
+
+	if (!in->nargs) {
+		struct frame *at = f;
+
+		while (at && is_missing(at->handled))
+			at = at->caller;
+		if (!at) {
+			rp_raise(vm, TY_RuntimeError, "No active exception to reraise");
+			return STEP_RAISE;
+		}
+		slot_set(vm, &vm->exc, ref(at->handled));
+		return STEP_RAISE;
+	}
+	given = reg_out(f, in, 0);
+	exc = exc_normalize(vm, given);
+	unref(vm, given);
+	cause = in->nargs > 1 ? reg_out(f, in, 1) : val_null();
+	if (!is_null(exc)) {
+		if (!is_null(cause))
+			dict_put_str(vm, attrs_of(vm, exc.as.o), vm->n[PN_cause], cause);
+		rp_raise_val(vm, exc);
+	}
+	unref(vm, cause);
+	return STEP_RAISE;
+}
+
+static enum step step_compare(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val a = reg_out(f, in, 0), b = reg_out(f, in, 1), result;
+	int yes;
+
+	if (in->sub == SUB_compare_catches) {
+		yes = exc_matches(run->vm, a, b);
+		result = yes < 0 ? val_null() : val_bool(yes);
+	} else {
+		result = rp_compare(run->vm, (enum ir_sub)in->sub, a, b);
+	}
+	unref(run->vm, a);
+	unref(run->vm, b);
+	return reg_put(f, in, result);
+}
+
+static enum step step_binary(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val a = reg_out(f, in, 0), b = reg_out(f, in, 1), result;
+
+	result = in->op == OP_inplace ? rp_inplace(run->vm, (enum ir_sub)in->sub, a, b)
+				      : rp_binary(run->vm, (enum ir_sub)in->sub, a, b);
+	unref(run->vm, a);
+	unref(run->vm, b);
+	return reg_put(f, in, result);
+}
+
+static enum step step_item(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val o = reg_out(f, in, 0), index = reg_out(f, in, 1), v;
+	bool ok = true;
+
+	switch ((enum ir_op)in->op) {
+	case OP_load_item:
+		v = rp_item(run->vm, o, index);
+		unref(run->vm, o);
+		unref(run->vm, index);
+		return reg_put(f, in, v);
+	case OP_store_item:
+		v = reg_out(f, in, 2);
+		ok = rp_set_item(run->vm, o, index, v);
+		unref(run->vm, v);
+		break;
+	default:
+		ok = rp_del_item(run->vm, o, index);
+	}
+	unref(run->vm, o);
+	unref(run->vm, index);
+	return ok ? STEP_NEXT : STEP_RAISE;
+}
+
+static enum step step_attr(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val o = reg_out(f, in, 0), v;
+	bool ok;
+
+	if (in->op == OP_load_attr) {
+		v = rp_attr(run->vm, o, in->str);
+		unref(run->vm, o);
+		return reg_put(f, in, v);
+	}
+	if (in->op == OP_store_attr) {
+		v = reg_out(f, in, 1);
+		ok = rp_set_attr(run->vm, o, in->str, v);
+		unref(run->vm, v);
+	} else {
+		ok = rp_del_attr(run->vm, o, in->str);
+	}
+	unref(run->vm, o);
+	return ok ? STEP_NEXT : STEP_RAISE;
+}
+
+static enum step step_simple(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val v, result;
+
+	switch ((enum ir_op)in->op) {
+	case OP_unknown:
+		for (uint32_t i = 0; i < in->nargs; i++)
+			unref(run->vm, reg_out(f, in, i));
+		return reg_put(f, in, unknown_new(run->vm, "%s", in->str ? in->str->at : "code"));
+	case OP_unary:
+		v = reg_out(f, in, 0);
+		result = rp_unary(run->vm, (enum ir_sub)in->sub, v);
+		break;
+	case OP_iter:
+		v = reg_out(f, in, 0);
+		result = rp_iter(run->vm, v);
+		break;
+	case OP_annotate:
+		v = reg_out(f, in, 0);
+		if (f->ns) {
+			struct val all = dict_get_str(run->vm, f->ns, run->vm->n[PN_annotations]);
+
+			if (is_null(all)) {
+				all = val_obj(dict_new(run->vm));
+				dict_put_str(run->vm, f->ns, run->vm->n[PN_annotations], all);
+				unref(run->vm, all);
+			}
+			dict_put_str(run->vm, AS(dict, all), in->str, v);
+		}
+		unref(run->vm, v);
+		return STEP_NEXT;
+	default:
+		unref(run->vm, reg_out(f, in, 0)); /* drop */
+		return STEP_NEXT;
+	}
+	unref(run->vm, v);
+	return reg_put(f, in, result);
+}
+
+static enum step step_caught(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	(void)run;
+	return reg_put(f, in, ref(f->handled));
+}
+
+static enum step step_one(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	switch ((enum ir_op)in->op) {
+	case OP_const:
+		return reg_put(f, in, ref(in->value));
+	case OP_load:
+		return step_load(run, f, in);
+	case OP_store:
+		return step_store(run, f, in);
+	case OP_delete:
+		return step_delete(run, f, in);
+	case OP_load_attr:
+	case OP_store_attr:
+	case OP_delete_attr:
+		return step_attr(run, f, in);
+	case OP_load_item:
+	case OP_store_item:
+	case OP_delete_item:
+		return step_item(run, f, in);
+	case OP_call:
+		return step_call(run, f, in);
+	case OP_binary:
+	case OP_inplace:
+		return step_binary(run, f, in);
+	case OP_compare:
+		return step_compare(run, f, in);
+	case OP_build:
+		return step_build(run, f, in);
+	case OP_format:
+		return step_format(run, f, in);
+	case OP_unpack:
+		return step_unpack(run, f, in);
+	case OP_collect:
+		return step_collect(run, f, in);
+	case OP_function:
+		return step_function(run, f, in);
+	case OP_class:
+		return step_class(run, f, in);
+	case OP_import:
+	case OP_import_from:
+	case OP_import_star:
+		return step_import(run, f, in);
+	case OP_yield:
+		return step_yield(run, f, in);
+	case OP_await:
+		return step_await(run, f, in);
+	case OP_enter:
+		return step_enter(run, f, in);
+	case OP_leave:
+		return step_leave(run, f, in);
+	case OP_caught:
+		return step_caught(run, f, in);
+	case OP_match:
+		return step_match(run, f, in);
+	case OP_jump:
+		return step_go(run, f, 0);
+	case OP_branch:
+		return step_branch(run, f, in);
+	case OP_next:
+		return step_next(run, f, in);
+	case OP_return:
+		run->result = reg_out(f, in, 0);
+		return STEP_RETURN;
+	case OP_raise:
+		return step_raise(run, f, in);
+	case OP_unknown:
+	case OP_unary:
+	case OP_iter:
+	case OP_annotate:
+	case OP_drop:
+		return step_simple(run, f, in);
+	case OP_COUNT:
+		break;
+	}
+	BUG("opcode %u", in->op);
+}
+
+/* Looks for a handler from the innermost frame on; NULL: it leaves the loop. */
+static struct frame *unwind(struct vm *vm, struct frame *f)
+{
+	for (;;) {
+		uint32_t handler = f->code->func->blocks.at[f->block].handler.n;
+		struct frame *caller = f->caller;
+		bool entry = f->entry;
+
+		f->line = code_line(f->code, f->pc - 1);
+		for (uint32_t i = 0; i < f->code->nregs; i++)
+			slot_set(vm, &f->regs[i], val_null());
+		if (handler && !vm->halt && !is_null(vm->exc)) {
+			slot_set(vm, &f->handled, exc_take(vm));
+			f->handler_block = handler;
+			f->block = handler;
+			f->pc = f->code->func->blocks.at[handler].first;
+			return f;
+		}
+		if (!f->code->library)
+			exc_add_frame(vm, f);
+		f->finished = true;
+		f->running = false;
+		vm->frame = caller;
+		vm->depth--;
+		unref_obj(vm, f);
+		if (entry)
+			return NULL;
+		f = caller;
+	}
+}
+
+/* The frame is done: its result goes to the caller's register. NULL: out. */
+static struct frame *leave_frame(struct run *run, struct frame *f)
+{
+	struct vm *vm = run->vm;
+	struct frame *caller = f->caller;
+	bool entry = f->entry;
+	uint32_t dst = f->dst;
+
+	if (f->code->func->kind == FUNC_CLASS_BODY)
+		slot_set(vm, &run->result, class_body_done(vm, f));
+	else if (!is_null(f->made)) {
+		slot_set(vm, &run->result, f->made);
+		f->made = val_null();
+	}
+	f->finished = true;
+	f->running = false;
+	vm->frame = caller;
+	vm->depth--;
+	unref_obj(vm, f);
+	if (entry)
+		return NULL;
+	if (is_null(run->result))
+		return unwind(vm, caller);
+	caller->regs[dst] = run->result;
+	run->result = val_null();
+	return caller;
+}
+
+static struct val run_loop(struct vm *vm, struct frame *f, bool raising)
+{
+	struct run run = {.vm = vm};
+
+	f->entry = true;
+	f->running = true;
+	f->caller = vm->frame;
+	vm->frame = f;
+	vm->depth++;
+	if (vm->depth > PY_RECURSION_LIMIT) {
+		rp_raise(vm, TY_RecursionError, "maximum recursion depth exceeded");
+		raising = true;
+	}
+	if (raising && !(f = unwind(vm, f)))
+		return val_null();
+	for (;;) {
+		const struct code_inst *in = &f->code->insts[f->pc++];
+
+		switch (step_one(&run, f, in)) {
+		case STEP_NEXT:
+			continue;
+		case STEP_FRAME:
+			f = vm->frame;
+			continue;
+		case STEP_RAISE:
+			f = unwind(vm, vm->frame);
+			if (!f)
+				return val_null();
+			continue;
+		case STEP_RETURN:
+			f = leave_frame(&run, f);
+			if (!f)
+				return run.result;
+			continue;
+		case STEP_YIELD:
+			f->running = false;
+			vm->frame = f->caller;
+			f->caller = NULL;
+			vm->depth--;
+			return run.result;
+		}
+	}
+}
+
+struct val frame_run(struct vm *vm, struct frame *frame)
+{
+	return run_loop(vm, frame, false);
+}
+
+struct val module_run(struct vm *vm, struct module *module, const struct ir_module *ir)
+{
+	struct code *code = code_of(vm, ir, (func_id){1});
+	struct frame *f = frame_new(vm, code, module);
+
+	f->ns = module->ns;
+	f->ns->h.refs++;
+	return frame_run(vm, f);
+}
+
+/* --- generators: PY_NULL without an exception means exhausted */
+
+static struct val generator_leave(struct vm *vm, struct generator *g, struct frame *f,
+				  struct val result)
+{
+	g->running = false;
+	if (!f->finished) {
+		unref_obj(vm, f);
+		return result;
+	}
+	if (g->frame == f)
+		g->frame = NULL;
+	unref_obj(vm, f);
+	slot_set(vm, &g->result, result);
+	if (exc_is(vm, TY_StopIteration) && !vm->halt) {
+		struct val cause = exc_take(vm);
+
+		unref(vm, cause);
+		rp_raise(vm, TY_RuntimeError, "generator raised StopIteration");
+	}
+	return val_null();
+}
+
+static struct val generator_run(struct vm *vm, struct generator *g, bool raising)
+{
+	struct frame *f = g->frame;
+
+	g->running = true;
+	g->started = true;
+	/* One reference for the loop, which drops it when the frame ends, and
+	 * one for here, to see how it ended. */
+	f->h.refs++;
+	return generator_leave(vm, g, f, run_loop(vm, f, raising));
+}
+
+static bool generator_ready(struct vm *vm, struct generator *g)
+{
+	if (g->running) {
+		rp_raise(vm, TY_ValueError, "generator already executing");
+		return false;
+	}
+	return g->frame != NULL;
+}
+
+struct val generator_send(struct vm *vm, struct generator *g, struct val sent)
+{
+	struct run run = {.vm = vm};
+	struct frame *f = g->frame;
+
+	if (!generator_ready(vm, g)) {
+		unref(vm, sent);
+		return val_null();
+	}
+	if (!g->started) {
+		unref(vm, sent);
+		return generator_run(vm, g, false);
+	}
+	if (is_null(g->delegate)) {
+		f->regs[f->dst] = sent;
+		return generator_run(vm, g, false);
+	}
+	g->running = true;
+	switch (delegate_step(&run, f, sent)) {
+	case STEP_YIELD:
+		g->running = false;
+		return run.result;
+	case STEP_RAISE:
+		return generator_run(vm, g, true);
+	default:
+		return generator_run(vm, g, false);
+	}
+}
+
+struct val generator_throw(struct vm *vm, struct generator *g, struct val exc)
+{
+	if (!generator_ready(vm, g)) {
+		rp_raise_val(vm, exc);
+		return val_null();
+	}
+	slot_set(vm, &vm->exc, exc);
+	if (is_kind(g->delegate, K_GENERATOR)) {
+		struct generator *inner = AS(generator, g->delegate);
+		struct val result = generator_throw(vm, inner, exc_take(vm));
+		struct val done;
+
+		if (!is_null(result))
+			return result;
+		done = g->delegate;
+		g->delegate = val_null();
+		if (is_null(vm->exc))
+			g->frame->regs[g->frame->dst] = is_null(inner->result)
+								 ? val_none() : ref(inner->result);
+		unref(vm, done);
+		return generator_run(vm, g, !is_null(vm->exc));
+	}
+	slot_set(vm, &g->delegate, val_null());
+	return generator_run(vm, g, true);
+}
+
+/* GeneratorExit at the yield, as when the last reference goes. */
+void generator_close(struct vm *vm, struct generator *g)
+{
+	struct val saved, result;
+	struct frame *f = g->frame;
+
+	if (!f || g->running)
+		return;
+	if (!g->started || !f->code->func->blocks.at[f->block].handler.n) {
+		g->frame = NULL;
+		unref_obj(vm, f);
+		return;
+	}
+	saved = exc_take(vm);
+	rp_raise(vm, TY_GeneratorExit, "%s", "");
+	result = generator_throw(vm, g, exc_take(vm));
+	if (!is_null(result))
+		rp_raise(vm, TY_RuntimeError, "generator ignored GeneratorExit");
+	else if (exc_is(vm, TY_GeneratorExit) || exc_is(vm, TY_StopIteration))
+		exc_clear(vm);
+	unref(vm, result);
+	if (is_null(vm->exc))
+		vm->exc = saved;
+	else
+		unref(vm, saved);
+}

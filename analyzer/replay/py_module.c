@@ -1,0 +1,345 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/front/front.h"
+#include "analyzer/replay/py_code.h"
+
+struct module *module_new(struct vm *vm, const char *name)
+{
+	struct module *m = rp_new(vm, K_MODULE, vm->t[TY_module], sizeof(*m));
+
+	m->name = str_intern(vm, name, strlen(name));
+	m->name->h.refs++;
+	m->ns = dict_new(vm);
+	dict_put_str(vm, m->ns, vm->n[PN_name], val_obj(m->name));
+	return m;
+}
+
+void module_set(struct vm *vm, struct module *module, const char *name, struct val v)
+{
+	dict_put_str(vm, module->ns, str_intern(vm, name, strlen(name)), v);
+	unref(vm, v);
+}
+
+void module_add(struct vm *vm, struct module *module, const struct native_def *defs)
+{
+	for (; defs && defs->name; defs++)
+		module_set(vm, module, defs->name, native_new(vm, defs, val_null()));
+}
+
+/* --- definitions of the library, by name */
+
+static bool starts_definition(const char *line, const char *end)
+{
+	return line < end && *line != '\n' && *line != ' ' && *line != '\t' && *line != '#' &&
+	       *line != ')' && *line != ']' && *line != '}';
+}
+
+static const char *line_after(const char *at, const char *end)
+{
+	const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+	return newline ? newline + 1 : end;
+}
+
+static bool defines(const char *line, const char *end, const struct str *name)
+{
+	const char *at = line;
+
+	if (end - at > 4 && memcmp(at, "def ", 4) == 0)
+		at += 4;
+	else if (end - at > 6 && memcmp(at, "class ", 6) == 0)
+		at += 6;
+	if ((size_t)(end - at) <= name->length || memcmp(at, name->at, name->length) != 0)
+		return false;
+	at += name->length;
+	return *at == '(' || *at == ':' || (at[0] == ' ' && at[1] == '=');
+}
+
+/* The definition of a name with its decorators, or the imports at the top for
+ * the empty name. */
+static bool library_find(const struct library_text *lib, const struct str *name,
+			 const char **start, const char **stop)
+{
+	const char *at = lib->text, *end = lib->text + lib->length, *decorators = NULL;
+
+	for (; at < end; at = line_after(at, end)) {
+		const char *next;
+
+		if (!starts_definition(at, end))
+			continue;
+		if (*at == '@') {
+			decorators = decorators ? decorators : at;
+			continue;
+		}
+		if (!name->length) {
+			if (strncmp(at, "import ", 7) == 0 || strncmp(at, "from ", 5) == 0)
+				continue;
+			*start = lib->text;
+			*stop = decorators ? decorators : at;
+			return *stop > *start;
+		}
+		if (!defines(at, end, name)) {
+			decorators = NULL;
+			continue;
+		}
+		next = line_after(at, end);
+		while (next < end && !starts_definition(next, end))
+			next = line_after(next, end);
+		*start = decorators ? decorators : at;
+		*stop = next;
+		return true;
+	}
+	return false;
+}
+
+static bool library_run(struct vm *vm, struct module *m, const char *start, const char *stop)
+{
+	struct source_problem problem;
+	struct source *source = source_from_bytes(vm->arena, m->name->at, start,
+						  (size_t)(stop - start), &problem);
+	struct front_result lowered;
+	struct code *code;
+	struct frame *f;
+	struct val result;
+
+	if (!source)
+		return true;
+	lowered = python_front_end.lower(vm->arena, vm->names, source);
+	if (lowered.has_error || lowered.module->gaps.count > 1)
+		BUG("library %s: syntax error in %.40s", m->name->at, start);
+	code = code_of(vm, lowered.module, (func_id){1});
+	code->library = true;
+	f = frame_new(vm, code, m);
+	f->ns = m->ns;
+	f->ns->h.refs++;
+	result = frame_run(vm, f);
+	unref(vm, result);
+	return !is_null(result);
+}
+
+static struct val library_attr(struct vm *vm, struct module *m, struct str *name)
+{
+	const char *start, *stop;
+	struct val v;
+
+	if (!m->library || !name->length || m->busy > 200 ||
+	    !library_find(m->library, name, &start, &stop))
+		return val_null();
+	m->busy++;
+	library_run(vm, m, start, stop);
+	m->busy--;
+	v = dict_get_str(vm, m->ns, name);
+	return is_null(v) ? v : ref(v);
+}
+
+static const struct library_text *library_of(const char *name)
+{
+	const struct library_text *lib = library_texts;
+
+	while (lib->name && strcmp(lib->name, name) != 0)
+		lib++;
+	return lib->name ? lib : NULL;
+}
+
+static const struct native_module *native_of(const struct vm *vm, const char *name)
+{
+	for (uint32_t i = 0; i < vm->offered_count; i++)
+		if (strcmp(vm->offered[i]->name, name) == 0)
+			return vm->offered[i];
+	return NULL;
+}
+
+/* A function `__getattr__` of the module itself. */
+static struct val module_getattr(struct vm *vm, struct module *m, struct str *name)
+{
+	struct val hook = dict_get_str(vm, m->ns, vm->n[PN_getattr]), v;
+
+	hook = is_null(hook) ? library_attr(vm, m, vm->n[PN_getattr]) : ref(hook);
+	if (is_null(hook))
+		return hook;
+	v = rp_call1(vm, hook, val_obj(name));
+	unref(vm, hook);
+	return v;
+}
+
+/* New reference; PY_NULL without an exception: no such name. */
+struct val module_attr(struct vm *vm, struct module *m, struct str *name)
+{
+	struct val v = dict_get_str(vm, m->ns, name);
+	char full[256];
+	int length;
+
+	if (!is_null(v))
+		return ref(v);
+	v = library_attr(vm, m, name);
+	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
+		return v;
+	if (name == vm->n[PN_dict])
+		return ref_obj(m->ns);
+	if (m == vm->builtins || m == vm->main)
+		return v;
+	length = snprintf(full, sizeof(full), "%s.%s", m->name->at, name->at);
+	if (length > 0 && (size_t)length < sizeof(full) && (library_of(full) || native_of(vm, full)))
+		return module_import(vm, full, NULL);
+	if (m->native && m->native->missing) {
+		v = m->native->missing(vm, m, name);
+		if (!is_null(v) || !is_null(vm->exc))
+			return v;
+	}
+	if (name->at[0] == '_' && name->at[1] == '_')
+		return val_null();
+	if (m->opaque)
+		return unknown_new(vm, "%s.%s", m->name->at, name->at);
+	return module_getattr(vm, m, name);
+}
+
+/* --- import */
+
+static bool resolve_relative(const char *name, const struct module *from, char *full, size_t size)
+{
+	size_t level = strspn(name, "."), length;
+	int written;
+
+	if (!level || !from) {
+		written = snprintf(full, size, "%s", name + level);
+		return written >= 0 && (size_t)written < size;
+	}
+	length = from->name->length;
+	for (size_t drop = level - (from->package ? 1 : 0); drop; drop--) {
+		while (length && from->name->at[length - 1] != '.')
+			length--;
+		length -= length > 0;
+	}
+	written = snprintf(full, size, "%.*s%s%s", (int)length, from->name->at,
+			   length && name[level] ? "." : "", name + level);
+	return written >= 0 && (size_t)written < size;
+}
+
+static struct val module_forget(struct vm *vm, struct str *name)
+{
+	struct val saved = exc_take(vm);
+
+	dict_remove(vm, vm->modules, val_obj(name), NULL);
+	vm->exc = saved;
+	return val_null();
+}
+
+static struct val module_make(struct vm *vm, struct str *name)
+{
+	const struct native_module *native = native_of(vm, name->at);
+	const struct library_text *lib = library_of(name->at);
+	const struct ir_module *ir = NULL;
+	bool package = false;
+	struct module *m;
+	struct val result;
+
+	if (!native && !lib && vm->find_module)
+		ir = vm->find_module(vm, name->at, &package);
+	m = module_new(vm, name->at);
+	m->native = native;
+	m->library = lib;
+	m->package = package;
+	dict_put_str(vm, vm->modules, name, val_obj(m));
+	if (native || lib) {
+		const char *start, *stop;
+
+		if (native)
+			module_add(vm, m, native->defs);
+		if (native && native->init)
+			native->init(vm, m);
+		if (lib && library_find(lib, str_intern(vm, "", 0), &start, &stop) &&
+		    !library_run(vm, m, start, stop))
+			return module_forget(vm, name);
+		return val_obj(m);
+	}
+	if (!ir) {
+		m->opaque = true;
+		vm_stand_in(vm, "module %s", name->at);
+		return val_obj(m);
+	}
+	result = module_run(vm, m, ir);
+	unref(vm, result);
+	if (!is_null(result))
+		return val_obj(m);
+	unref_obj(vm, m);
+	return module_forget(vm, name);
+}
+
+/* A module and the packages around it; the last one is the result. */
+static struct val import_path(struct vm *vm, const char *full, bool want_top)
+{
+	struct val outer = val_null(), top = val_null();
+	const char *at = full;
+
+	while (*at) {
+		const char *dot = strchr(at, '.');
+		size_t length = dot ? (size_t)(dot - full) : strlen(full);
+		struct str *name = str_intern(vm, full, length);
+		struct val m = dict_get_str(vm, vm->modules, name);
+		struct str *last = str_intern(vm, at, (size_t)(full + length - at));
+
+		m = is_null(m) ? module_make(vm, name) : ref(m);
+		if (is_null(m)) {
+			unref(vm, outer);
+			unref(vm, top);
+			return m;
+		}
+		if (is_kind(outer, K_MODULE) && is_null(dict_get_str(vm, AS(module, outer)->ns, last)))
+			dict_put_str(vm, AS(module, outer)->ns, last, m);
+		if (is_null(top))
+			top = ref(m);
+		slot_set(vm, &outer, m);
+		at = dot ? dot + 1 : full + length;
+	}
+	unref(vm, want_top ? outer : top);
+	return want_top ? top : outer;
+}
+
+static struct val import_any(struct vm *vm, const char *name, struct module *from, bool want_top)
+{
+	char full[512];
+
+	if (!resolve_relative(name, from, full, sizeof(full)) || !*full)
+		return rp_raise(vm, TY_ImportError, "cannot import %s", name);
+	return import_path(vm, full, want_top && name[0] != '.');
+}
+
+struct val module_import(struct vm *vm, const char *name, struct module *from)
+{
+	return import_any(vm, name, from, false);
+}
+
+struct val module_import_top(struct vm *vm, const char *name, struct module *from)
+{
+	return import_any(vm, name, from, true);
+}
+
+bool module_star(struct vm *vm, struct module *from, struct module *into)
+{
+	struct val all = module_attr(vm, from, vm->n[PN_all]);
+	uint32_t at = 0;
+	struct dict_entry *e;
+
+	if (is_kind(all, K_LIST) || is_kind(all, K_TUPLE)) {
+		for (uint32_t i = 0; i < AS(list, all)->count; i++) {
+			struct val name = AS(list, all)->at[i], v;
+
+			if (!is_kind(name, K_STR))
+				continue;
+			v = rp_attr(vm, val_obj(from),
+				    str_intern(vm, chars_of(name), AS(str, name)->length));
+			if (is_null(v))
+				break;
+			dict_put(vm, into->ns, name, v);
+			unref(vm, v);
+		}
+		unref(vm, all);
+		return is_null(vm->exc);
+	}
+	unref(vm, all);
+	while ((e = dict_next(from->ns, &at)))
+		if (is_kind(e->key, K_STR) && chars_of(e->key)[0] != '_')
+			dict_put(vm, into->ns, e->key, e->value);
+	return is_null(vm->exc);
+}

@@ -1,0 +1,66 @@
+#ifndef GRAPHLINT_REPLAY_PY_STEP_H
+#define GRAPHLINT_REPLAY_PY_STEP_H
+
+/* One instruction at a time: what the interpreter's loop asks of the files that
+ * know single opcodes. An operation takes its operands out of their registers
+ * and puts its result into its own. */
+
+#include "analyzer/replay/py_code.h"
+
+enum step {
+	STEP_NEXT,   /* go on with the next instruction */
+	STEP_FRAME,  /* another frame runs now, or this one in another block */
+	STEP_RETURN, /* run->result leaves this frame */
+	STEP_YIELD,  /* run->result leaves the generator */
+	STEP_RAISE,  /* vm->exc is set */
+};
+
+struct run {
+	struct vm *vm;
+	struct val result;
+};
+
+static inline struct val reg_out(struct frame *f, const struct code_inst *in, uint32_t arg)
+{
+	struct val *reg = &f->regs[in->args[arg].reg], v = *reg;
+
+	reg->tag = PY_NULL;
+	return v;
+}
+
+/* Takes the value; PY_NULL is the exception. */
+static inline enum step reg_put(struct frame *f, const struct code_inst *in, struct val v)
+{
+	f->regs[in->dst] = v;
+	return v.tag == PY_NULL ? STEP_RAISE : STEP_NEXT;
+}
+
+enum step step_go(struct run *run, struct frame *f, int which);
+
+enum step step_load(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_store(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_delete(struct run *run, struct frame *f, const struct code_inst *in);
+struct val *slot_place(struct frame *f, uint32_t slot);
+
+enum step step_call(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_function(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_class(struct run *run, struct frame *f, const struct code_inst *in);
+/* A class body has ended with this namespace. */
+struct val class_body_done(struct vm *vm, struct frame *body);
+
+enum step step_build(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_unpack(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_collect(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_format(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_match(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_import(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_enter(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_leave(struct run *run, struct frame *f, const struct code_inst *in);
+enum step step_yield(struct run *run, struct frame *f, const struct code_inst *in);
+/* Runs a coroutine to its end; takes it. */
+struct val await_value(struct vm *vm, struct val v);
+enum step step_await(struct run *run, struct frame *f, const struct code_inst *in);
+/* The running delegate of `yield from` gets `sent` (taken). */
+enum step delegate_step(struct run *run, struct frame *f, struct val sent);
+
+#endif
