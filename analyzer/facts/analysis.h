@@ -7,6 +7,7 @@
 
 #include "analyzer/base/hash.h"
 #include "analyzer/facts/domain.h"
+#include "analyzer/flow/liveness.h"
 
 enum facts_limits {
 	FACTS_MAX_DEPTH = 9,         /* calls inlined into each other */
@@ -45,7 +46,13 @@ struct activation {
 	uint8_t entry_modes;
 	uint32_t mode_set; /* the last statement that set the grad mode */
 	object_id class_made; /* class bodies: the class */
-	const bool *const *live_at_loops;
+	const struct flow_live *live;
+};
+
+/* A slot or a name of the function that runs; {0}: neither, it lives always. */
+struct variable {
+	uint32_t slot;
+	sym_id name;
 };
 
 /* An event as it is gathered; judged when the analysis ends. */
@@ -59,6 +66,9 @@ struct pending {
 	object_id kept; /* a tensor, newest */
 	enum holder_kind holder_kind;
 	unsigned flags;
+	struct variable carrier;  /* CHAIN: what carries it from step to step */
+	struct event_place place; /* if not the instruction's own */
+	bool after_use; /* STORE: the holder still has some that backward went through */
 	struct event_place needed;
 	const char *holder_name;
 };
@@ -66,11 +76,12 @@ struct pending {
 struct site {
 	context_id context;
 	uint32_t inst;
+	bool retains;
 };
 
 struct function_facts { /* gathered once a function */
 	const struct ir_func *func;
-	const bool *const *live_at_loops;
+	const struct flow_live *live;
 	bool executed;
 };
 
@@ -100,7 +111,8 @@ struct analysis {
 	VEC(object_id) walk;        /* scratch of graph_walk */
 	uint32_t *marks;
 	uint32_t mark_room, mark_round;
-	uint32_t hook_depth; /* hooks that run */
+	uint32_t hook_depth;   /* hooks that run */
+	uint32_t module_depth; /* modules that run their parts */
 	struct left_mode left[FACTS_MAX_LEFT];
 	uint32_t left_count;
 	uint32_t stamps;
@@ -140,7 +152,7 @@ object_id imported_object(struct analysis *a, const struct project_file *file, s
 object_id namespace_object(struct analysis *a, const struct project_file *file);
 object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func);
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
-			 const struct ir_func *func, uint32_t call);
+			 const struct ir_func *func, uint32_t call, uint32_t part);
 const struct context *context_get(const struct analysis *a, context_id id);
 /* Does `loop` of the activation in `context` contain what was made at `def`? */
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
@@ -193,8 +205,9 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 			   enum event_kind kind, object_id holder, object_id kept);
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 		 object_id holder, value_id value);
-void check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id before, value_id value, object_id holder);
+/* Says whether there is one. */
+bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id before, value_id value, object_id holder, struct variable carrier);
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 		object_id holder, value_id value);
 /* With all its texts, in another arena. */
@@ -297,7 +310,10 @@ struct activation activation_begin(struct analysis *a, struct activation *caller
 				   context_id context);
 /* The class whose method runs, for super() without arguments. */
 value_id enclosing_class(struct analysis *a, struct activation *act, struct state *state);
-struct function_facts *function_facts(struct analysis *a, const struct ir_func *func);
+struct function_facts *function_facts(struct analysis *a, const struct project_file *file,
+				      const struct ir_func *func);
+bool variable_lives(const struct analysis *a, const struct flow_live *live,
+		    const struct ir_func *func, loop_id loop, struct variable variable);
 value_id slot_read(struct analysis *a, struct activation *act, struct state *state, uint32_t slot);
 void slot_write(struct analysis *a, struct activation *act, struct state *state, uint32_t slot,
 		value_id value);

@@ -72,9 +72,10 @@ static void give_away(struct root *root, struct state *state, value_id result)
 	graph_may_be_needed(root->a, state, result, true);
 }
 
-static bool was_executed(struct analysis *a, const struct ir_func *func)
+static bool was_executed(struct analysis *a, const struct project_file *file,
+			 const struct ir_func *func)
 {
-	return function_facts(a, func)->executed;
+	return function_facts(a, file, func)->executed;
 }
 
 static void restart(struct analysis *a)
@@ -117,7 +118,7 @@ static bool class_needs_run(struct root *root, object_id class)
 		object_id id = method_function(root->a, root->state, object->fields[i].value);
 
 		if (id.n && is_method(root->a, root->state, id) &&
-		    !was_executed(root->a, def_of(root->a, id)->func))
+		    !was_executed(root->a, root->file, def_of(root->a, id)->func))
 			return true;
 	}
 	return false;
@@ -205,7 +206,7 @@ static void run_roots(struct root *root)
 				continue;
 			if (classes && def->kind == OBJECT_CLASS && class_needs_run(root, id))
 				run_class_root(root, id);
-			else if (!classes && def->kind == OBJECT_FUNCTION && !was_executed(root->a, def->func))
+			else if (!classes && def->kind == OBJECT_FUNCTION && !was_executed(root->a, root->file, def->func))
 				run_function_root(root, value_single(root->a, globals.fields[i].value));
 		}
 }
@@ -215,7 +216,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	const struct ir_func *body = ir_func_get(file->lowered.module, (func_id){1});
 	object_id globals = namespace_object(a, file);
 	struct root root = {.a = a, .file = file};
-	context_id context = context_enter(a, (context_id){0}, file, body, 0);
+	context_id context = context_enter(a, (context_id){0}, file, body, 0, 0);
 
 	root.state = state_new(a);
 	object_renew(a, root.state, globals);
@@ -227,7 +228,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	root.state->reachable = true;
 	root.act.exit = NULL;
 	root.methods = activation_begin(a, &root.act, file, body,
-					context_enter(a, (context_id){0}, file, body, 1));
+					context_enter(a, (context_id){0}, file, body, 1, 0));
 	a->top = &root.methods;
 	run_roots(&root);
 }

@@ -182,14 +182,23 @@ static value_id unknown_attribute(struct analysis *a, struct activation *act, st
 	return part_of_unknown(a, act, state, inst, id, name);
 }
 
+/* The table has the methods of builtin containers as list.append, dict.update. */
+static const struct api_entry *method_of(const char *class_name, const char *name, size_t length)
+{
+	const struct api_entry *entry = api_method(class_name, strlen(class_name), name, length);
+
+	if (!entry && strncmp(class_name, "builtins.", 9) == 0)
+		entry = api_method(class_name + 9, strlen(class_name + 9), name, length);
+	return entry;
+}
+
 static value_id missing_attribute(struct analysis *a, struct activation *act, struct state *state,
 				  uint32_t inst, object_id id, sym_id name)
 {
 	size_t length;
 	const char *text = intern_chars(a->names, name, &length);
 	const char *class_name = external_class(a, state, id);
-	const struct api_entry *entry =
-		class_name ? api_method(class_name, strlen(class_name), text, length) : NULL;
+	const struct api_entry *entry = class_name ? method_of(class_name, text, length) : NULL;
 	value_id dynamic;
 
 	if (entry && api_has(entry, API_PROPERTY))
@@ -419,7 +428,7 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 	value_id before = field_get(object_read(state, id), name.n);
 	struct object *object;
 
-	check_chain(a, act, state, inst, before, value, id);
+	check_chain(a, act, state, inst, before, value, id, (struct variable){0});
 	check_last(a, act, state, inst, id, value);
 	object = object_write(a, state, id);
 	if (is_strong(a, holders, id))

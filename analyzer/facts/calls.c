@@ -175,6 +175,19 @@ static value_id make_generator(struct analysis *a, struct activation *act, struc
 	return value_of(a, id);
 }
 
+/* The cache keeps the result; the place to tell of is where the cache is made. */
+static void keep_cached(struct analysis *a, struct activation *act, struct state *state,
+			struct call call, object_id function, value_id result)
+{
+	const uint32_t before = a->pending.count;
+
+	container_add(a, act, state, call.inst, value_of(a, function), result);
+	for (uint32_t i = before; i < a->pending.count; i++) {
+		a->pending.at[i].flags |= EVENT_IN_CACHE;
+		a->pending.at[i].place = def_of(a, function)->cached_at;
+	}
+}
+
 static value_id call_function(struct analysis *a, struct activation *act, struct state *state,
 			      struct call call, object_id function)
 {
@@ -188,7 +201,7 @@ static value_id call_function(struct analysis *a, struct activation *act, struct
 
 	if (too_deep(a, act->context, func))
 		return unknown_value(a, act, state, call.inst, 0x31, arguments_all(a, call));
-	context = context_enter(a, act->context, file, func, call.inst);
+	context = context_enter(a, act->context, file, func, call.inst, call.part);
 	frame = frame_object(a, context, func);
 	bind_parameters(a, act, state, call, function, frame);
 	if (func->is_generator)
@@ -196,7 +209,7 @@ static value_id call_function(struct analysis *a, struct activation *act, struct
 	callee = activation_begin(a, act, file, func, context);
 	result = run_function(a, &callee, state);
 	if (object_read(state, function)->flags & O_CACHED)
-		container_add(a, act, state, call.inst, value_of(a, function), result);
+		keep_cached(a, act, state, call, function, result);
 	return result;
 }
 
@@ -302,7 +315,7 @@ static void note_eval(struct analysis *a, struct activation *act, struct state *
 	const value_id tensors = tensors_in(a, state, result, 3);
 	const struct value *v = value_get(a, tensors);
 
-	if (inside_module(a, act->context))
+	if (inside_module(a, act->context) || a->module_depth > 0)
 		return;
 	for (uint32_t i = 0; i < v->count; i++)
 		if (object_read(state, v->refs[i])->tensor & T_GRAPH)
@@ -336,16 +349,20 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	struct object *result;
 
 	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry || entry->result != KIND_TENSOR) {
-		value_id opaque = unknown_value(a, act, state, call.inst, 0x33, arguments_all(a, call));
+		value_id opaque = unknown_value(a, act, state, call.inst, 0x33 + call.part, arguments_all(a, call));
 
 		id = value_single(a, opaque);
 		result = object_write(a, state, id);
+		result->tensor |= T_SAVES;
 	} else {
-		id = tensor_make(a, act, state, call.inst, 0x34, arguments_all(a, call), T_SAVES);
+		id = tensor_make(a, act, state, call.inst, 0x34 + call.part,
+				 arguments_all(a, call), T_SAVES);
 		def_of(a, id)->api = entry;
 		result = object_write(a, state, id);
 	}
-	result->tensor |= T_MODULE;
+	result->tensor |= T_MODULE | T_OUTPUT;
+	if (object_read(state, module)->flags & O_DEVICE)
+		result->tensor |= T_DEVICE;
 	if (!(state->modes & MODE_ON)) {
 		result->tensor &= (uint16_t)~(T_GRAPH | T_ASSUMED);
 		result->tensor |= T_BARE;
@@ -357,6 +374,42 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	}
 	def_of(a, id)->tensor_seen |= result->tensor;
 	return value_of(a, id);
+}
+
+static bool is_chain_of_modules(struct analysis *a, const struct state *state, object_id module)
+{
+	const char *class_name = external_class(a, state, module);
+	const struct value *parts = value_get(a, object_read(state, module)->elements);
+
+	if (!class_name || !api_is_a(class_name, strlen(class_name), "torch.nn.Sequential"))
+		return false;
+	for (uint32_t i = 0; i < parts->count; i++)
+		if (!(object_read(state, parts->refs[i])->flags & O_MODULE))
+			return false;
+	return parts->count > 0;
+}
+
+/* nn.Sequential: objects are numbered as they are made, which is the order of the parts. */
+static value_id call_in_order(struct analysis *a, struct activation *act, struct state *state,
+			      struct call call, object_id module)
+{
+	const value_id elements = object_read(state, module)->elements;
+	const struct value *parts = value_get(a, elements);
+	struct argument x = {arguments_all(a, call), {0}};
+
+	for (uint32_t i = 0; i < parts->count && state->reachable; i++) {
+		object_id part = parts->refs[i];
+
+		if (object_read(state, module)->flags & O_FROZEN)
+			object_write(a, state, part)->flags |= O_FROZEN;
+		if (object_read(state, module)->flags & O_DEVICE)
+			object_write(a, state, part)->flags |= O_DEVICE;
+		a->module_depth++;
+		x.value = call_module(a, act, state, (struct call){call.inst, 0x400 * (i + 1), &x, 1},
+				      part);
+		a->module_depth--;
+	}
+	return x.value;
 }
 
 value_id call_module(struct analysis *a, struct activation *act, struct state *state,
@@ -373,6 +426,8 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 		method = field_get(object_read(state, module), (uint32_t)SYM_forward);
 	if (method.n)
 		result = call_value(a, act, state, with_receiver(call, module, a, room), method);
+	else if (is_chain_of_modules(a, state, module))
+		result = call_in_order(a, act, state, call, module);
 	else
 		result = module_result(a, act, state, call, module);
 	run_hooks(a, act, state, call, module, result);
@@ -437,16 +492,43 @@ static void call_back(struct analysis *a, struct activation *act, struct state *
 	}
 }
 
+/* Containers that unknown code gets: it may add to them and empty them. */
+static void hand_over(struct analysis *a, struct activation *act, struct state *state,
+		      struct call call)
+{
+	const value_id arguments = arguments_all(a, call);
+	const struct value *v = value_get(a, arguments);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		enum object_kind kind = def_of(a, v->refs[i])->kind;
+		struct object *object;
+
+		if (kind != OBJECT_LIST && kind != OBJECT_DICT && kind != OBJECT_SET && kind != OBJECT_DEQUE)
+			continue;
+		object = object_write(a, state, v->refs[i]);
+		object->flags |= O_CLEARED;
+		if (object->elements.n == 0 && object->field_count == 0) {
+			value_id added = unknown_value(a, act, state, call.inst, 0x58, (value_id){0});
+
+			elements_join(a, object_write(a, state, v->refs[i]), added);
+		}
+	}
+}
+
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
 		      struct call call, value_id callee)
 {
 	const value_id arguments = arguments_all(a, call);
+	value_id result;
 
 	call_back(a, act, state, call);
+	hand_over(a, act, state, call);
 	if (result_is_dropped(act, call.inst))
 		graph_may_be_needed(a, state, containers_in(a, arguments), false);
-	return unknown_value(a, act, state, call.inst, 0x35 + call.part,
-			     value_join(a, arguments, tensors_in(a, state, callee, 0)));
+	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
+			       value_join(a, arguments, tensors_in(a, state, callee, 0)));
+	object_write(a, state, value_single(a, result))->tensor |= T_SAVES;
+	return result;
 }
 
 static bool is_module_evidence(const char *method)

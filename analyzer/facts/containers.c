@@ -103,7 +103,7 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 	}
 	if (v->count == 0)
 		bits = T_BARE | T_ASSUMED;
-	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE)) | T_LIVE | T_SAVES);
+	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE | T_OUTPUT)) | T_LIVE);
 	object->flags |= flags;
 	def_of(a, id)->tensor_seen |= object->tensor;
 	def_of(a, id)->parents_seen = value_join(a, def_of(a, id)->parents_seen, object->parents);
@@ -259,7 +259,7 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 		for (uint32_t i = 0; i < keys->count; i++) {
 			value_id before = field_get(object, keys->refs[i].n);
 
-			check_chain(a, act, state, inst, before, value, id);
+			check_chain(a, act, state, inst, before, value, id, (struct variable){0});
 			if (strong && keys->count == 1)
 				field_set(a, object, keys->refs[i].n, value);
 			else
@@ -267,8 +267,9 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 		}
 		return;
 	}
-	check_chain(a, act, state, inst, contents_of(a, object_read(state, id)), value, id);
-	check_store(a, act, state, inst, id, value);
+	if (!check_chain(a, act, state, inst, contents_of(a, object_read(state, id)), value, id,
+			 (struct variable){0}))
+		check_store(a, act, state, inst, id, value);
 	object = object_write(a, state, id);
 	object->flags |= O_FRESH_KEYS;
 	elements_join(a, object, value);
@@ -282,18 +283,19 @@ static void sequence_item_set(struct analysis *a, struct activation *act, struct
 	uint32_t number;
 
 	if (index_of(a, index, &number) && object->elements.n == 0) {
-		check_chain(a, act, state, inst, field_get(object, number), value, id);
+		check_chain(a, act, state, inst, field_get(object, number), value, id, (struct variable){0});
 		if (strong)
 			field_set(a, object, number, value);
 		else
 			field_join(a, object, number, value);
 	} else if (object->elements.n == 0 && object->field_count > 0) {
-		check_chain(a, act, state, inst, contents_of(a, object), value, id);
+		check_chain(a, act, state, inst, contents_of(a, object), value, id, (struct variable){0});
 		for (uint32_t i = 0; i < object->field_count; i++)
 			object->fields[i].value = value_join(a, object->fields[i].value, value);
 	} else {
-		check_chain(a, act, state, inst, contents_of(a, object), value, id);
-		check_store(a, act, state, inst, id, value);
+		if (!check_chain(a, act, state, inst, contents_of(a, object), value, id,
+				 (struct variable){0}))
+			check_store(a, act, state, inst, id, value);
 		elements_join(a, object_write(a, state, id), value);
 	}
 }
@@ -370,8 +372,14 @@ void container_clear(struct analysis *a, struct state *state, value_id holders)
 	object_id id = value_single(a, holders);
 	struct object *object;
 
-	if (id.n == 0 || is_older(id))
+	if (id.n == 0 || is_older(id)) {
+		const struct value *v = value_get(a, holders);
+
+		for (uint32_t i = 0; i < v->count; i++)
+			if (object_exists(state, v->refs[i]))
+				object_write(a, state, v->refs[i])->flags |= O_CLEARED;
 		return;
+	}
 	object = object_write(a, state, id);
 	object->elements = (value_id){0};
 	object->field_count = 0;

@@ -87,11 +87,12 @@ enum tensor_bits {
 	T_FREED = 32,     /* backward may have run through it */
 	T_SAVES = 64,     /* its node saves tensors */
 	T_VIEW = 128,     /* small view of another storage */
-	T_HOST = 256,     /* certainly on the host */
 	T_ACCUMULATES = 512, /* made by a sum, a concatenation, a minimum */
 	T_WEIGHTS = 1024, /* made of parameters only */
 	T_MODULE = 2048,  /* made by calling a module */
 	T_SCALAR = 4096,  /* known to be small */
+	T_DEVICE = 8192,  /* may be on an accelerator */
+	T_OUTPUT = 16384, /* computed by a module, graph or not */
 };
 
 enum object_flags {
@@ -111,6 +112,8 @@ enum object_flags {
 	O_FRESH_KEYS = 8192, /* dict keys that are not constant have been stored */
 	O_EVAL = 16384,   /* module put into evaluation */
 	O_RECORD = 32768, /* class whose annotated names are its fields */
+	O_CLEARED = 1 << 17, /* container that may be emptied */
+	O_DEVICE = 1 << 16, /* module that may have been moved to an accelerator */
 };
 
 struct field {
@@ -144,13 +147,16 @@ struct def {
 	enum api_mode mode; /* WRAPPER, SCOPE */
 	/* gathered over the whole analysis */
 	uint16_t tensor_seen;
-	bool reached_new, reached_old; /* a backward went through it */
+	bool reached;                  /* a backward went through it */
+	bool reached_old;              /* ... through an older instance, and freed it */
+	bool reached_retained;         /* ... and kept it */
 	bool proven;                   /* certainly carries a graph */
 	bool proven_module;
 	bool kept_activations; /* still saved something when its iteration ended */
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
 	value_id parents_seen;
+	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;
 };
 
@@ -158,7 +164,7 @@ struct context {
 	context_id parent;
 	const struct project_file *file;
 	const struct ir_func *func; /* the function that runs */
-	uint32_t call;              /* instruction of the parent's function */
+	uint32_t call, part;        /* instruction of the parent's function; which call of it */
 	uint32_t depth;
 	bool in_hook;
 };

@@ -69,6 +69,8 @@ value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 	case KIND_NOTHING:
 		return value_flags(e->a, V_NONE);
 	case KIND_NUMBER:
+	case KIND_SHAPE:
+	case KIND_NUMBERS:
 	case KIND_BOOL:
 		return value_flags(e->a, V_NUMBER);
 	case KIND_STR:
@@ -263,6 +265,14 @@ static value_id is_instance(struct analysis *a, struct state *state, struct call
 	return value_flags(a, V_NUMBER);
 }
 
+static value_id mode_value(struct analysis *a, const struct state *state)
+{
+	if (state->modes == (MODE_ON | MODE_OFF))
+		return value_flags(a, V_NUMBER);
+	return value_of(a, const_object(a, state->modes == MODE_ON ? SUB_const_true : SUB_const_false,
+					(sym_id){0}));
+}
+
 static value_id make_super(struct analysis *a, struct activation *act, struct state *state,
 			   struct call call)
 {
@@ -298,6 +308,8 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 		return is_instance(a, state, call);
 	if (strcmp(name, "$identity") == 0)
 		return argument_at(a, state, call, 0, NULL);
+	if (strcmp(name, "torch.is_grad_enabled") == 0)
+		return mode_value(a, state);
 	if (strcmp(name, "builtins.super") == 0)
 		return make_super(a, act, state, call);
 	if (def->api)

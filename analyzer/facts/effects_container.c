@@ -255,7 +255,7 @@ static value_id store_attribute(struct effect *e)
 		if (!object_exists(e->state, v->refs[i]))
 			continue;
 		check_chain(e->a, e->act, e->state, e->call.inst,
-			    contents_of(e->a, object_read(e->state, v->refs[i])), value, v->refs[i]);
+			    contents_of(e->a, object_read(e->state, v->refs[i])), value, v->refs[i], (struct variable){0});
 		check_store(e->a, e->act, e->state, e->call.inst, v->refs[i], value);
 		elements_join(e->a, object_write(e->a, e->state, v->refs[i]), value);
 	}

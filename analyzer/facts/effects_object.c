@@ -200,14 +200,48 @@ static struct call arguments_after(struct effect *e, uint32_t index, uint32_t pa
 	return rest;
 }
 
+/* map(fn, (a, b, c)): a result for each. */
+static value_id map_fields(struct effect *e, value_id function, object_id source)
+{
+	const struct object *from = object_read(e->state, source);
+	object_id id = site_object(e->a, e->act, e->call.inst, 0xea, OBJECT_TUPLE);
+	struct object built = {0};
+
+	for (uint32_t i = 0; i < from->field_count; i++) {
+		const struct argument argument = {from->fields[i].value, {0}};
+
+		if (from->fields[i].key >= PARTIAL_KEYWORDS)
+			continue;
+		field_set(e->a, &built, from->fields[i].key,
+			  call_value(e->a, e->act, e->state,
+				     (struct call){e->call.inst, 0x100 * (i + 1), &argument, 1},
+				     function));
+	}
+	built.stamp = e->state->stamp;
+	*object_renew(e->a, e->state, id) = built;
+	return value_of(e->a, id);
+}
+
+static bool has_fields_only(struct effect *e, object_id id)
+{
+	enum object_kind kind = container_kind(e->a, e->state, id);
+	const struct object *object = object_read(e->state, id);
+
+	return (kind == OBJECT_TUPLE || kind == OBJECT_LIST) && object->elements.n == 0 &&
+	       object->field_count > 0 && object->field_count <= 8;
+}
+
 /* map(fn, xs), reduce(fn, xs): the function sees elements. */
 static value_id call_on_elements(struct effect *e, value_id function)
 {
 	struct argument elements[6];
 	uint32_t count = 0;
 	value_id result;
-	object_id id;
+	object_id id = value_single(e->a, effect_argument(e, api_arg(e->entry) + 1, NULL));
 
+	if (e->entry->result != KIND_RESULT && e->call.count == api_arg(e->entry) + 2 &&
+	    has_fields_only(e, id))
+		return map_fields(e, function, id);
 	for (uint32_t i = api_arg(e->entry) + 1; i < e->call.count && count < 6; i++)
 		elements[count++] = (struct argument){
 			iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value), {0}};
@@ -306,6 +340,15 @@ value_id effect_wraps(struct effect *e)
 	return function;
 }
 
+static void note_cache(struct effect *e, value_id functions)
+{
+	const struct value *v = value_get(e->a, functions);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(e->a, v->refs[i])->cached_at =
+			place_of(e->act->file, e->act->func, e->call.inst);
+}
+
 value_id effect_caches(struct effect *e)
 {
 	value_id function = effect_target(e);
@@ -315,6 +358,7 @@ value_id effect_caches(struct effect *e)
 	if (v->count && (def_of(e->a, v->refs[0])->kind == OBJECT_FUNCTION ||
 			 def_of(e->a, v->refs[0])->kind == OBJECT_WRAPPER)) {
 		mark_functions(e, function, O_CACHED);
+		note_cache(e, function);
 		if (strstr(name, "cached_property"))
 			mark_functions(e, function, O_PROPERTY);
 		return function;

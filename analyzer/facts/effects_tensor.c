@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* What a tensor keeps whatever is done with its graph. */
+enum { T_LASTING = T_DEVICE | T_OUTPUT };
+
 static unsigned saved_bits(const struct api_entry *entry)
 {
 	return api_has(entry, API_SAVES_INPUT) || api_has(entry, API_SAVES_RESULT) ||
@@ -118,7 +121,7 @@ static uint16_t bits_of(struct effect *e, value_id value)
 value_id effect_views(struct effect *e, bool keeps_graph)
 {
 	value_id source = effect_target(e);
-	unsigned bits = bits_of(e, source) & (T_VIEW | T_HOST | T_SCALAR | T_ACCUMULATES);
+	unsigned bits = bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES);
 
 	if (e->entry->effect == API_CUTS_VIEW &&
 	    strcmp(api_name(e->entry), "torch.Tensor.data") == 0)
@@ -127,22 +130,81 @@ value_id effect_views(struct effect *e, bool keeps_graph)
 	return effect_result(e, keeps_graph ? source : (value_id){0}, bits);
 }
 
+enum movement { MOVES_NOWHERE, MOVES_TO_HOST, MOVES_TO_DEVICE };
+
+static bool names_host(struct effect *e, object_id id)
+{
+	const struct def *def = def_of(e->a, id);
+
+	return id.n != 0 && def->kind == OBJECT_CONST && def->sub == SUB_const_str &&
+	       strncmp(intern_chars(e->a->names, def->name, NULL), "cpu", 3) == 0;
+}
+
+/* `.cpu()`, `.cuda()`, `.to(x)`: a dtype is an external name, a device anything else. */
+static enum movement moves_to(struct effect *e)
+{
+	const char *name = strrchr(api_name(e->entry), '.');
+	value_id where = effect_argument(e, 1, "device");
+
+	if (api_has(e->entry, API_TO_CPU))
+		return MOVES_TO_HOST;
+	if (name && (strcmp(name, ".cuda") == 0 || strcmp(name, ".xpu") == 0))
+		return MOVES_TO_DEVICE;
+	if (!name || strcmp(name, ".to") != 0 || where.n == 0)
+		return MOVES_NOWHERE;
+	if (names_host(e, value_single(e->a, where)))
+		return MOVES_TO_HOST;
+	if (value_single(e->a, where).n &&
+	    def_of(e->a, value_single(e->a, where))->kind == OBJECT_EXTERNAL)
+		return MOVES_NOWHERE;
+	return MOVES_TO_DEVICE;
+}
+
+static value_id moved_to_host(struct effect *e, value_id source, unsigned bits)
+{
+	value_id moved = effect_result(e, source, bits & ~(unsigned)T_VIEW);
+	object_id id = value_single(e->a, moved);
+
+	if (id.n && is_tensor_like(e->a, id))
+		object_write(e->a, e->state, id)->tensor &= (uint16_t)~T_DEVICE;
+	return moved;
+}
+
+static value_id moved_module(struct effect *e, value_id modules)
+{
+	const struct value *v = value_get(e->a, modules);
+
+	if (moves_to(e) != MOVES_TO_DEVICE)
+		return modules;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (object_read(e->state, v->refs[i])->flags & O_MODULE)
+			object_write(e->a, e->state, v->refs[i])->flags |= O_DEVICE;
+	return modules;
+}
+
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
-	unsigned bits = bits_of(e, source) & (T_VIEW | T_HOST | T_SCALAR | T_ACCUMULATES | T_MODULE);
+	unsigned bits = bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE);
 	const struct value *v = value_get(e->a, source);
 	object_id only = value_single(e->a, source);
 
 	if (!api_has(e->entry, API_MAYBE) || v->count == 0 ||
 	    (only.n && !is_tensor_like(e->a, only)))
-		return source;
+		return moved_module(e, source);
 	if (only.n && object_read(e->state, only)->flags & O_MODULE)
-		return source;
+		return moved_module(e, source);
 	if (api_has(e->entry, API_DTYPE) && asks_integers(e))
 		source = (value_id){0};
-	if (api_has(e->entry, API_TO_CPU))
-		bits = (bits & ~(unsigned)T_VIEW) | T_HOST;
+	switch (moves_to(e)) {
+	case MOVES_TO_HOST:
+		return moved_to_host(e, source, bits);
+	case MOVES_TO_DEVICE:
+		bits |= T_DEVICE;
+		break;
+	case MOVES_NOWHERE:
+		break;
+	}
 	if (only.n && def_of(e->a, only)->kind == OBJECT_UNKNOWN)
 		return unknown_value(e->a, e->act, e->state, e->call.inst, 0x91, source);
 	return effect_result(e, source, bits);
@@ -150,7 +212,7 @@ value_id effect_aliases(struct effect *e)
 
 value_id effect_cuts(struct effect *e)
 {
-	unsigned bits = bits_of(e, effect_target(e)) & T_HOST;
+	unsigned bits = bits_of(e, effect_target(e)) & T_LASTING;
 
 	return effect_result(e, (value_id){0}, bits);
 }
@@ -315,9 +377,9 @@ value_id effect_requires_grad(struct effect *e)
 	return target;
 }
 
-static void note_backward(struct effect *e)
+static void note_backward(struct effect *e, bool retains)
 {
-	const struct site site = {e->act->context, e->call.inst};
+	const struct site site = {e->act->context, e->call.inst, retains};
 
 	for (uint32_t i = 0; i < e->a->backwards.count; i++)
 		if (e->a->backwards.at[i].context.n == site.context.n &&
@@ -332,7 +394,7 @@ value_id effect_backward(struct effect *e)
 	bool known, create = effect_flag(e, "create_graph", &known);
 	bool retain = effect_flag(e, "retain_graph", &known) || create;
 
-	note_backward(e);
+	note_backward(e, retain);
 	if (create)
 		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
 			   (object_id){0});
@@ -348,7 +410,7 @@ value_id effect_grad(struct effect *e)
 	value_id outputs = effect_argument(e, 0, "outputs");
 	bool known, create = effect_flag(e, "create_graph", &known);
 
-	note_backward(e);
+	note_backward(e, create);
 	graph_backward(e->a, e->state, outputs, create || effect_flag(e, "retain_graph", &known));
 	return effect_result(e, create ? value_join(e->a, outputs, effect_argument(e, 1, "inputs"))
 				       : (value_id){0},

@@ -54,6 +54,29 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 	return &a->pending.at[*slot];
 }
 
+/* The innermost loop around an instruction, in its function or its callers'. */
+static bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst,
+			   context_id *where, loop_id *loop)
+{
+	while (context.n != 0) {
+		const struct context *c = context_get(a, context);
+
+		for (uint32_t b = 1; b < c->func->blocks.count; b++) {
+			const struct ir_block *block = &c->func->blocks.at[b];
+
+			if (inst >= block->first && inst < block->first + block->count &&
+			    block->loop.n != 0) {
+				*where = context;
+				*loop = block->loop;
+				return true;
+			}
+		}
+		inst = c->call;
+		context = c->parent;
+	}
+	return false;
+}
+
 static enum holder_kind holder_kind_of(struct analysis *a, const struct state *state, object_id id)
 {
 	switch (container_kind(a, state, id)) {
@@ -124,8 +147,41 @@ static void name_holder(struct analysis *a, struct activation *act, const struct
 	}
 }
 
+static bool has_functions(const struct analysis *a, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		enum object_kind kind = def_of(a, v->refs[i])->kind;
+
+		if (kind == OBJECT_FUNCTION || kind == OBJECT_PARTIAL || kind == OBJECT_GENERATOR)
+			return true;
+	}
+	return false;
+}
+
+/* Is it a function's default argument, made once with the function? */
+static bool is_default_argument(struct analysis *a, const struct state *state, object_id holder)
+{
+	for (uint32_t i = 0; i < state->count; i++)
+		if (def_of(a, state->entries[i].id)->kind == OBJECT_FUNCTION &&
+		    value_has(a, contents_of(a, state->entries[i].object), holder))
+			return true;
+	return false;
+}
+
+/* Backward has been through some of what the holder still has. */
+static bool keeps_after_use(struct analysis *a, const struct state *state, object_id holder,
+			    object_id kept)
+{
+	const struct object *o = object_read(state, older_of(kept));
+
+	(void)a;
+	return (o->tensor & T_FREED) && !(object_read(state, holder)->flags & O_CLEARED);
+}
+
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
-		       uint32_t inst, object_id holder, object_id kept)
+		       uint32_t inst, object_id holder, value_id value, object_id kept)
 {
 	const struct object *o = object_read(state, kept);
 	enum event_kind kind = may_carry(o)		? EVENT_STORE
@@ -138,9 +194,69 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 		p->flags |= EVENT_KEYED;
 	if (context_get(a, act->context)->in_hook)
 		p->flags |= EVENT_IN_HOOK;
-	if (!(o->tensor & T_HOST))
+	if (o->tensor & T_DEVICE)
 		p->flags |= EVENT_ACCELERATOR;
+	if (has_functions(a, value))
+		p->flags |= EVENT_IN_CACHE;
+	if (is_default_argument(a, state, holder))
+		p->flags |= EVENT_DEFAULT_ARG;
+	p->after_use |= keeps_after_use(a, state, holder, kept);
 	name_holder(a, act, state, p, holder);
+}
+
+static bool is_plural(enum object_kind kind)
+{
+	return kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET || kind == OBJECT_DEQUE;
+}
+
+/* What another container already holds lives no longer for being copied. */
+static bool is_copied(struct analysis *a, const struct state *state, object_id holder, object_id kept)
+{
+	for (uint32_t i = 0; is_older(kept) && i < state->count; i++) {
+		object_id id = state->entries[i].id;
+
+		if (id.n / 2 == holder.n / 2 || !is_plural(container_kind(a, state, id)))
+			continue;
+		if (value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2), kept))
+			return true;
+	}
+	return false;
+}
+
+static bool inside_loop(const struct analysis *a, object_id id, context_id context, uint32_t inst)
+{
+	context_id where;
+	loop_id loop;
+
+	return innermost_loop(a, context, inst, &where, &loop) &&
+	       made_inside(a, def_of(a, id), where, loop);
+}
+
+/* A comprehension over what exists already: its graphs are not born in its loop. */
+static bool is_gathered(struct analysis *a, const struct activation *act, const struct state *state,
+			uint32_t inst, object_id kept)
+{
+	object_id at = kept;
+
+	if (act->func->kind != FUNC_COMPREHENSION)
+		return false;
+	for (int depth = 0; depth < 32; depth++) {
+		const struct object *o = object_read(state, at);
+		const struct value *parents = value_get(a, o->parents);
+
+		if (!inside_loop(a, at, act->context, inst))
+			return true;
+		if (o->tensor & (T_SAVES | T_MODULE) || parents->count != 1)
+			return false;
+		at = parents->refs[0];
+	}
+	return false;
+}
+
+static bool grows_data(const struct analysis *a, const struct object *o, object_id kept)
+{
+	return def_of(a, kept)->kind == OBJECT_TENSOR && (o->tensor & T_OUTPUT) &&
+	       !(o->tensor & (T_SCALAR | T_LEAF));
 }
 
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
@@ -157,21 +273,23 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 	v = value_get(a, kept);
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *t = object_read(state, v->refs[i]);
+		const object_id older = older_of(v->refs[i]);
 
-		if (!value_has(a, before, older_of(v->refs[i])))
+		if (!value_has(a, before, older) || (!may_carry(t) && !grows_data(a, t, v->refs[i])) ||
+		    is_copied(a, state, holder, v->refs[i]) ||
+		    is_gathered(a, act, state, inst, v->refs[i]))
 			continue;
-		if (may_carry(t) || (def_of(a, v->refs[i])->kind == OBJECT_TENSOR &&
-				     !(t->tensor & (T_SCALAR | T_LEAF))))
-			note_store(a, act, state, inst, holder, v->refs[i]);
+		note_store(a, act, state, inst, holder, value, v->refs[i]);
 	}
 }
 
-void check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id before, value_id value, object_id holder)
+bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id before, value_id value, object_id holder, struct variable carrier)
 {
 	const value_id old = tensors_in(a, state, before, 3);
 	const value_id kept = tensors_in(a, state, value, 3);
 	const struct value *v = value_get(a, kept);
+	bool found = false;
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *o = object_read(state, v->refs[i]);
@@ -182,10 +300,35 @@ void check_chain(struct analysis *a, struct activation *act, struct state *state
 			continue;
 		p = event_note(a, act, inst, EVENT_CHAIN, holder, v->refs[i]);
 		p->holder_kind = HOLDER_TENSOR;
+		p->carrier = carrier;
 		if (o->tensor & T_ACCUMULATES)
 			p->flags |= EVENT_ACCUMULATES;
 		if (o->tensor & T_WEIGHTS)
 			p->flags |= EVENT_WEIGHTS;
+		found = true;
+	}
+	return found;
+}
+
+void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		object_id holder, value_id value)
+{
+	const value_id tensors = tensors_in(a, state, value, 2);
+	const struct value *v = value_get(a, tensors);
+	context_id where;
+	loop_id loop;
+
+	if (!innermost_loop(a, act->context, inst, &where, &loop) ||
+	    made_inside(a, def_of(a, holder), where, loop) || is_older(holder))
+		return;
+	for (uint32_t i = 0; i < v->count; i++) {
+		struct pending *p;
+
+		if (!(object_read(state, v->refs[i])->tensor & T_GRAPH) || is_older(v->refs[i]))
+			continue;
+		p = event_note(a, act, inst, EVENT_LAST, holder, v->refs[i]);
+		p->holder_kind = HOLDER_OBJECT;
+		name_holder(a, act, state, p, holder);
 	}
 }
 
@@ -228,7 +371,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	event->holder = p->holder_kind;
 	event->holder_name = p->holder_name;
 	event->function = intern_chars(a->names, p->func->qualified, NULL);
-	event->at = place_of(p->file, p->func, p->inst);
+	event->at = p->place.source ? p->place : place_of(p->file, p->func, p->inst);
 	event->needed = p->needed;
 	if (p->holder.n && holder->file)
 		event->made = holder->place;
@@ -244,36 +387,16 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	}
 }
 
-/* The innermost loop around an instruction, in its function or its callers'. */
-static bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst,
-			   context_id *where, loop_id *loop)
-{
-	while (context.n != 0) {
-		const struct context *c = context_get(a, context);
-
-		for (uint32_t b = 1; b < c->func->blocks.count; b++) {
-			const struct ir_block *block = &c->func->blocks.at[b];
-
-			if (inst >= block->first && inst < block->first + block->count &&
-			    block->loop.n != 0) {
-				*where = context;
-				*loop = block->loop;
-				return true;
-			}
-		}
-		inst = c->call;
-		context = c->parent;
-	}
-	return false;
-}
-
-static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop)
+static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop,
+			     bool retaining_only)
 {
 	for (uint32_t i = 0; i < a->backwards.count; i++) {
 		const struct def at = {.kind = OBJECT_TENSOR,
 				       .context = a->backwards.at[i].context,
 				       .inst = a->backwards.at[i].inst};
 
+		if (a->backwards.at[i].retains < retaining_only)
+			continue;
 		if (made_inside(a, &at, context, loop))
 			return true;
 	}
@@ -286,20 +409,52 @@ static bool eval_stands(const struct analysis *a, const struct pending *p)
 	context_id context;
 	loop_id loop;
 
-	return !kept->reached_new && !kept->reached_old && !kept->escaped &&
+	return !kept->reached && !kept->escaped &&
 	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
-	       !backward_in_loop(a, context, loop);
+	       !backward_in_loop(a, context, loop, false);
 }
 
-static bool stands(const struct analysis *a, const struct pending *p)
+static loop_id loop_at(const struct ir_func *func, uint32_t inst)
+{
+	for (uint32_t b = 1; b < func->blocks.count; b++) {
+		const struct ir_block *block = &func->blocks.at[b];
+
+		if (inst >= block->first && inst < block->first + block->count)
+			return block->loop;
+	}
+	return (loop_id){0};
+}
+
+/* A chain that a retaining backward goes through is wanted within the step that
+ * ends with it; what enters the next step has been through backward already. */
+static bool outlives_backward(struct analysis *a, const struct pending *p)
+{
+	const struct flow_live *live = function_facts(a, p->file, p->func)->live;
+	loop_id loop = loop_at(p->func, p->inst);
+
+	if (loop.n == 0)
+		return true;
+	for (; loop.n != 0; loop = p->func->loops.at[loop.n].parent)
+		if (variable_lives(a, live, p->func, loop, p->carrier) &&
+		    backward_in_loop(a, p->context, loop, true))
+			return true;
+	return false;
+}
+
+static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
 
 	switch (p->kind) {
-	case EVENT_STORE:
 	case EVENT_CHAIN:
-	case EVENT_LAST:
+		if (kept->reached_retained && !outlives_backward(a, p))
+			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);
+	case EVENT_STORE:
+		return (!kept->reached_old || p->after_use) && graph_proven(a, p->kept);
+	case EVENT_LAST:
+		return !kept->reached && !kept->escaped && kept->kept_activations &&
+		       graph_proven(a, p->kept);
 	case EVENT_EVAL:
 		return eval_stands(a, p);
 	default:
@@ -307,12 +462,41 @@ static bool stands(const struct analysis *a, const struct pending *p)
 	}
 }
 
+static bool continues(const struct analysis *a, object_id graph, object_id from, int depth)
+{
+	const struct value *parents = value_get(a, def_of(a, graph)->parents_seen);
+
+	if (graph.n / 2 == from.n / 2)
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
+		if (parents->refs[i].n / 2 != graph.n / 2 &&
+		    continues(a, parents->refs[i], from, depth - 1))
+			return true;
+	return false;
+}
+
+/* A graph that a store keeps is told of there, once. */
+static bool told_by_store(struct analysis *a, const struct pending *p)
+{
+	if (p->kind != EVENT_EVAL)
+		return false;
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		const struct pending *other = &a->pending.at[i];
+
+		if ((other->kind == EVENT_STORE || other->kind == EVENT_CHAIN ||
+		     other->kind == EVENT_LAST) &&
+		    stands(a, other) && continues(a, other->kept, p->kept, 10))
+			return true;
+	}
+	return false;
+}
+
 void events_judge(struct analysis *a, struct arena *arena, event_list *events)
 {
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		struct event event = {0};
 
-		if (!stands(a, &a->pending.at[i]))
+		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]))
 			continue;
 		fill_event(a, arena, &a->pending.at[i], &event);
 		vec_push(arena, events, event);
@@ -350,10 +534,4 @@ const char *holder_name(enum holder_kind holder)
 	};
 
 	return names[holder];
-}
-
-void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		object_id holder, value_id value)
-{
-	(void)a, (void)act, (void)state, (void)inst, (void)holder, (void)value;
 }

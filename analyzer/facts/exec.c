@@ -22,7 +22,8 @@ static uint64_t rehash_function(const struct analysis *a, uint32_t id)
 	return hash_join((uint64_t)(uintptr_t)a->functions.at[id].func, 1);
 }
 
-struct function_facts *function_facts(struct analysis *a, const struct ir_func *func)
+struct function_facts *function_facts(struct analysis *a, const struct project_file *file,
+				      const struct ir_func *func)
 {
 	uint32_t *slot;
 
@@ -33,7 +34,8 @@ struct function_facts *function_facts(struct analysis *a, const struct ir_func *
 	if (*slot == 0) {
 		*slot = a->functions.count;
 		vec_push(a->arena, &a->functions,
-			 (struct function_facts){func, flow_live_at_loops(a->arena, func), false});
+			 (struct function_facts){
+				 func, flow_live_new(a->arena, file->lowered.module, func), false});
 	}
 	return &a->functions.at[*slot];
 }
@@ -42,7 +44,7 @@ struct activation activation_begin(struct analysis *a, struct activation *caller
 				   const struct project_file *file, const struct ir_func *func,
 				   context_id context)
 {
-	struct function_facts *facts = function_facts(a, func);
+	struct function_facts *facts = function_facts(a, file, func);
 	struct activation act = {
 		.caller = caller,
 		.context = context,
@@ -50,7 +52,7 @@ struct activation activation_begin(struct analysis *a, struct activation *caller
 		.func = func,
 		.frame = frame_object(a, context, func),
 		.temps = arena_array(a->arena, value_id, func->insts.count + 1),
-		.live_at_loops = facts->live_at_loops,
+		.live = facts->live,
 	};
 
 	facts->executed = true;
@@ -157,15 +159,27 @@ static value_id do_load(struct analysis *a, struct activation *act, struct state
 	return value;
 }
 
-/* Does what the slot holds at the start of an enclosing loop matter in it? */
-static bool lives_across_iterations(const struct activation *act, block_id block, uint32_t slot)
+bool variable_lives(const struct analysis *a, const struct flow_live *live,
+		    const struct ir_func *func, loop_id loop, struct variable variable)
+{
+	(void)a;
+	if (variable.slot == 0)
+		return variable.name.n == 0 || flow_name_lives(live, loop, variable.name);
+	if (func->slots.at[variable.slot].kind != SLOT_LOCAL)
+		return func->slots.at[variable.slot].kind != SLOT_HIDDEN;
+	return flow_slot_lives(live, loop, variable.slot);
+}
+
+/* Does what it holds at the start of an enclosing loop matter in it? */
+static bool lives_across_iterations(const struct analysis *a, const struct activation *act,
+				    block_id block, struct variable variable)
 {
 	loop_id loop = act->func->blocks.at[block.n].loop;
 
-	if (act->func->slots.at[slot].kind != SLOT_LOCAL)
-		return act->func->slots.at[slot].kind != SLOT_HIDDEN;
+	if (loop.n == 0) /* carried by the callers' loops, if at all */
+		return variable.slot == 0 || act->func->slots.at[variable.slot].kind != SLOT_LOCAL;
 	for (; loop.n != 0; loop = act->func->loops.at[loop.n].parent)
-		if (act->live_at_loops[loop.n][slot])
+		if (variable_lives(a, act->live, act->func, loop, variable))
 			return true;
 	return false;
 }
@@ -175,17 +189,22 @@ static void do_store(struct analysis *a, struct activation *act, struct state *s
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id value = operand(act, inst, 0);
+	struct variable variable;
 	object_id names = act->names.n && inst->sub != SUB_scope_global ? act->names
 									 : namespace_object(a, act->file);
 
 	if (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take) {
-		if (lives_across_iterations(act, block, inst->name))
+		variable = (struct variable){inst->name, {0}};
+		if (lives_across_iterations(a, act, block, variable))
 			check_chain(a, act, state, at, slot_read(a, act, state, inst->name), value,
-				    act->frame);
+				    act->frame, variable);
 		slot_write(a, act, state, inst->name, value);
 		return;
 	}
-	check_chain(a, act, state, at, field_get(object_read(state, names), inst->name), value, names);
+	variable = (struct variable){0, {act->func->kind == FUNC_MODULE ? inst->name : 0}};
+	if (lives_across_iterations(a, act, block, variable))
+		check_chain(a, act, state, at, field_get(object_read(state, names), inst->name),
+			    value, names, variable);
 	field_set(a, object_write(a, state, names), inst->name, value);
 }
 
@@ -320,7 +339,7 @@ static value_id do_class(struct analysis *a, struct activation *act, struct stat
 	const struct ir_arg *args = ir_args(act->func, inst);
 	const struct ir_func *body = ir_func_get(act->file->lowered.module, (func_id){inst->name});
 	object_id id = site_object(a, act, at, 0, OBJECT_CLASS);
-	context_id context = context_enter(a, act->context, act->file, body, at);
+	context_id context = context_enter(a, act->context, act->file, body, at, 0);
 	struct activation inner;
 	struct object *object = object_renew(a, state, id);
 
@@ -570,6 +589,7 @@ static void edge(struct run *run, block_id from, block_id to, struct state *stat
 		return;
 	if (flow_is_back_edge(run->act->func, from, to)) {
 		state = state_copy(run->a, state);
+		state_sweep(run->a, state);
 		state_age(run->a, state, run->act->context, run->act->func->blocks.at[to.n].loop);
 	}
 	flow_edge(run->flow, to, state);
@@ -701,7 +721,7 @@ value_id run_module(struct analysis *a, struct activation *act, struct state *st
 		return value_of(a, id);
 	body = ir_func_get(file->lowered.module, (func_id){1});
 	object_renew(a, state, id);
-	inner = activation_begin(a, act, file, body, context_enter(a, (context_id){0}, file, body, 0));
+	inner = activation_begin(a, act, file, body, context_enter(a, (context_id){0}, file, body, 0, 0));
 	object_renew(a, state, inner.frame);
 	state->modes = MODE_ON;
 	run_function(a, &inner, state);

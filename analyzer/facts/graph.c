@@ -9,9 +9,48 @@ bool is_tensor_like(const struct analysis *a, object_id id)
 	return kind == OBJECT_TENSOR || kind == OBJECT_UNKNOWN;
 }
 
+/* What a function keeps: defaults, and the captured variables of its frame. */
+static value_id captured_by(struct analysis *a, const struct state *state, object_id function)
+{
+	const struct object *object = object_read(state, function);
+	const struct ir_func *func = def_of(a, function)->func;
+	object_id frame = value_single(a, object->of);
+	value_id all = contents_of(a, object);
+
+	for (uint32_t s = 1; frame.n && func && s < func->slots.count; s++)
+		if (func->slots.at[s].kind == SLOT_FREE)
+			all = value_join(a, all,
+					 field_get(object_read(state, frame), func->slots.at[s].outer.n));
+	return all;
+}
+
+/* What is kept alive with an object that is no tensor. */
+static value_id held_by(struct analysis *a, const struct state *state, object_id id)
+{
+	const struct object *object = object_read(state, id);
+
+	switch (def_of(a, id)->kind) {
+	case OBJECT_FUNCTION:
+		return captured_by(a, state, id);
+	case OBJECT_PARTIAL:
+	case OBJECT_BOUND:
+	case OBJECT_WRAPPER:
+		return value_join(a, object->of, contents_of(a, object));
+	case OBJECT_GENERATOR:
+		return contents_of(a, object_read(state, value_single(a, object->of)));
+	default:
+		return contents_of(a, object);
+	}
+}
+
 static bool holds_others(enum object_kind kind)
 {
 	switch (kind) {
+	case OBJECT_FUNCTION:
+	case OBJECT_PARTIAL:
+	case OBJECT_BOUND:
+	case OBJECT_WRAPPER:
+	case OBJECT_GENERATOR:
 	case OBJECT_LIST:
 	case OBJECT_TUPLE:
 	case OBJECT_SET:
@@ -38,7 +77,7 @@ value_id tensors_in(struct analysis *a, const struct state *state, value_id valu
 			found = value_join(a, found, value_of(a, id));
 		if (depth > 0 && holds_others(def_of(a, id)->kind) && !(object->flags & O_MODULE))
 			found = value_join(a, found,
-					   tensors_in(a, state, contents_of(a, object), depth - 1));
+					   tensors_in(a, state, held_by(a, state, id), depth - 1));
 	}
 	return found;
 }
@@ -60,6 +99,7 @@ bool value_may_carry(struct analysis *a, const struct state *state, value_id val
 
 struct carried {
 	unsigned bits;
+	unsigned lasting; /* bits that do not depend on the mode */
 	value_id parents;
 	bool all_weights;
 };
@@ -69,11 +109,13 @@ static struct carried carry_of(struct analysis *a, const struct state *state, va
 {
 	const value_id tensors = tensors_in(a, state, operands, 3);
 	const struct value *v = value_get(a, tensors);
-	struct carried carried = {T_BARE, {0}, v->count > 0};
+	struct carried carried = {.bits = T_BARE, .all_weights = true};
+	bool any = false;
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *o = object_read(state, v->refs[i]);
 
+		carried.lasting |= o->tensor & (T_DEVICE | T_OUTPUT);
 		if (o->tensor & (T_GRAPH | T_LEAF))
 			carried.bits |= T_GRAPH;
 		if (o->tensor & T_ASSUMED)
@@ -82,9 +124,12 @@ static struct carried carry_of(struct analysis *a, const struct state *state, va
 			carried.bits &= ~(unsigned)T_BARE;
 		if (may_carry(o))
 			carried.parents = value_join(a, carried.parents, value_of(a, v->refs[i]));
-		if (!(o->tensor & T_WEIGHTS))
-			carried.all_weights = false;
+		if (o->tensor & (T_GRAPH | T_ASSUMED | T_LEAF)) {
+			any = true;
+			carried.all_weights &= (o->tensor & T_WEIGHTS) != 0;
+		}
 	}
+	carried.all_weights &= any;
 	return carried;
 }
 
@@ -106,7 +151,7 @@ static void set_graph(struct analysis *a, struct state *state, object_id id, str
 	} else if (state->modes & MODE_OFF) {
 		carried.bits |= T_BARE;
 	}
-	object->tensor |= (uint16_t)(carried.bits | bits | T_LIVE);
+	object->tensor |= (uint16_t)(carried.bits | carried.lasting | bits | T_LIVE);
 	if (carried.all_weights)
 		object->tensor |= T_WEIGHTS;
 	object->parents = value_join(a, object->parents, carried.parents);
@@ -240,9 +285,10 @@ static void mark_reached(struct analysis *a, const struct state *state, object_i
 
 	if (!(object_read(state, id)->tensor & T_LIVE))
 		return;
-	if (!is_older(id))
-		def->reached_new = true;
-	else if (!retain)
+	def->reached = true;
+	if (is_older(id) && retain)
+		def->reached_retained = true;
+	else if (is_older(id))
 		def->reached_old = true;
 }
 

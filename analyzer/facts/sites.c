@@ -143,7 +143,7 @@ object_id frame_object(struct analysis *a, context_id context, const struct ir_f
 
 static uint64_t hash_context(const struct context *c)
 {
-	uint64_t hash = hash_join(c->parent.n, c->call);
+	uint64_t hash = hash_join(c->parent.n, c->call + ((uint64_t)c->part << 32));
 
 	return hash_join(hash, (uint64_t)(uintptr_t)c->func);
 }
@@ -152,7 +152,7 @@ static bool same_context(const struct analysis *a, uint32_t id, const void *key)
 {
 	const struct context *x = key, *y = &a->contexts.at[id];
 
-	return x->parent.n == y->parent.n && x->call == y->call && x->func == y->func;
+	return x->parent.n == y->parent.n && x->call == y->call && x->part == y->part && x->func == y->func;
 }
 
 static uint64_t rehash_context(const struct analysis *a, uint32_t id)
@@ -161,7 +161,7 @@ static uint64_t rehash_context(const struct analysis *a, uint32_t id)
 }
 
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
-			 const struct ir_func *func, uint32_t call)
+			 const struct ir_func *func, uint32_t call, uint32_t part)
 {
 	const struct context *outer = &a->contexts.at[parent.n];
 	struct context context = {
@@ -169,6 +169,7 @@ context_id context_enter(struct analysis *a, context_id parent, const struct pro
 		.file = file,
 		.func = func,
 		.call = call,
+		.part = part,
 		.depth = outer->depth + 1,
 		.in_hook = outer->in_hook || a->hook_depth > 0,
 	};

@@ -8,6 +8,41 @@ static const struct rule *claimant(struct rule_table rules, const struct event *
 	return NULL;
 }
 
+static bool keeps_graphs(const struct finding *finding)
+{
+	return finding->rule->code[2] == '1' ||
+	       (finding->rule->code[2] == '4' && finding->rule->code[4] == '3');
+}
+
+static bool same_row(const struct finding *a, const struct finding *b)
+{
+	return a->source == b->source && source_position(a->source, a->span.start).row ==
+						 source_position(b->source, b->span.start).row;
+}
+
+/* One store gets one finding: of several at a place the first rule of the table
+ * stays, with the worst severity. Rules stand in the order of precedence. */
+static void keep_first_of_place(finding_list *findings)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < findings->count; i++) {
+		bool superseded = false;
+
+		for (uint32_t k = 0; k < findings->count && keeps_graphs(&findings->at[i]); k++) {
+			struct finding *other = &findings->at[k];
+
+			if (other->rule >= findings->at[i].rule || !keeps_graphs(other) ||
+			    !same_row(other, &findings->at[i]))
+				continue;
+			superseded = true;
+		}
+		if (!superseded)
+			findings->at[kept++] = findings->at[i];
+	}
+	findings->count = kept;
+}
+
 void tell_findings(struct arena *arena, struct rule_table rules, const event_list *events,
 		   finding_list *findings)
 {
@@ -20,6 +55,7 @@ void tell_findings(struct arena *arena, struct rule_table rules, const event_lis
 		finding.rule->tell(arena, event, &finding);
 		vec_push(arena, findings, finding);
 	}
+	keep_first_of_place(findings);
 	findings_sort(findings);
 	findings_merge(findings);
 }

@@ -29,8 +29,4 @@ bool flow_solve(struct flow *flow, uint32_t rounds);
 /* Is the edge one that goes back to the start of a loop that contains its source? */
 bool flow_is_back_edge(const struct ir_func *func, block_id from, block_id to);
 
-/* Slots by loop: may what a slot holds at the loop's start be read before it is
- * stored again? Indexed [loop.n][slot.n]. */
-const bool *const *flow_live_at_loops(struct arena *arena, const struct ir_func *func);
-
 #endif

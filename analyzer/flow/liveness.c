@@ -1,59 +1,120 @@
-/* Which slots are live where a loop starts: classic backward liveness over the
- * blocks, only of slots. */
+#include "analyzer/flow/liveness.h"
 
 #include "analyzer/base/bitset.h"
-#include "analyzer/flow/flow.h"
 
-struct block_slots {
+enum { NO_VARIABLE = UINT32_MAX };
+
+struct flow_live {
+	const struct ir_func *func;
+	VEC(sym_id) names;        /* variable slots.count + i */
+	const struct bitset *rows; /* by loop: variables that live at its header */
+	bool follows_names;
+};
+
+struct block_variables {
 	struct bitset read_first; /* read before it is stored in the block */
 	struct bitset stored;
 	struct bitset live; /* at the block's start */
 };
 
-static bool is_slot_access(const struct ir_inst *inst)
+static bool is_slot_scope(const struct ir_inst *inst)
 {
-	return (inst->op == OP_load || inst->op == OP_store || inst->op == OP_delete) &&
-	       (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take);
+	return inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take;
 }
 
-static void note_access(struct block_slots *slots, const struct ir_inst *inst)
+static bool is_access(const struct ir_inst *inst)
 {
+	return inst->op == OP_load || inst->op == OP_store || inst->op == OP_delete;
+}
+
+static uint32_t name_variable(const struct flow_live *live, uint32_t name)
+{
+	for (uint32_t i = 0; i < live->names.count; i++)
+		if (live->names.at[i].n == name)
+			return live->func->slots.count + i;
+	return NO_VARIABLE;
+}
+
+static uint32_t variable_of(const struct flow_live *live, const struct ir_inst *inst)
+{
+	if (!is_access(inst))
+		return NO_VARIABLE;
+	return is_slot_scope(inst) ? inst->name : name_variable(live, inst->name);
+}
+
+static bool read_elsewhere(const struct ir_module *module, const struct ir_func *func, uint32_t name)
+{
+	for (uint32_t f = 1; f < module->funcs.count; f++) {
+		const struct ir_func *other = module->funcs.at[f];
+
+		if (other == func)
+			continue;
+		for (uint32_t i = 1; i < other->insts.count; i++) {
+			const struct ir_inst *inst = &other->insts.at[i];
+
+			if (inst->op == OP_load && !is_slot_scope(inst) && inst->name == name)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void gather_names(struct arena *arena, const struct ir_module *module,
+			 struct flow_live *live)
+{
+	for (uint32_t i = 1; i < live->func->insts.count; i++) {
+		const struct ir_inst *inst = &live->func->insts.at[i];
+
+		if (inst->op == OP_store && !is_slot_scope(inst) &&
+		    name_variable(live, inst->name) == NO_VARIABLE &&
+		    !read_elsewhere(module, live->func, inst->name))
+			vec_push(arena, &live->names, (sym_id){inst->name});
+	}
+}
+
+static void note_read(struct block_variables *block, uint32_t variable)
+{
+	if (!bitset_has(block->stored, variable))
+		bitset_add(block->read_first, variable);
+}
+
+static void note_access(const struct flow_live *live, struct block_variables *block,
+			const struct ir_inst *inst)
+{
+	uint32_t variable;
+
 	if (inst->op == OP_next || inst->op == OP_collect || inst->op == OP_leave) {
-		if (!bitset_has(slots->stored, inst->name))
-			bitset_add(slots->read_first, inst->name);
+		note_read(block, inst->name);
 		return;
 	}
-	if (inst->op == OP_enter) {
-		bitset_add(slots->stored, inst->name);
+	variable = inst->op == OP_enter ? inst->name : variable_of(live, inst);
+	if (variable == NO_VARIABLE)
 		return;
-	}
-	if (!is_slot_access(inst))
-		return;
-	if (inst->op == OP_load) {
-		if (!bitset_has(slots->stored, inst->name))
-			bitset_add(slots->read_first, inst->name);
-	} else {
-		bitset_add(slots->stored, inst->name);
-	}
+	if (inst->op == OP_load)
+		note_read(block, variable);
+	else
+		bitset_add(block->stored, variable);
 }
 
-static struct block_slots *gather(struct arena *arena, const struct ir_func *func)
+static struct block_variables *gather(struct arena *arena, const struct flow_live *live)
 {
-	struct block_slots *blocks = arena_array(arena, struct block_slots, func->blocks.count);
+	const struct ir_func *func = live->func;
+	const uint32_t variables = func->slots.count + live->names.count;
+	struct block_variables *blocks = arena_array(arena, struct block_variables, func->blocks.count);
 
 	for (uint32_t b = 1; b < func->blocks.count; b++) {
 		const struct ir_block *block = &func->blocks.at[b];
 
-		blocks[b].read_first = bitset_new(arena, func->slots.count);
-		blocks[b].stored = bitset_new(arena, func->slots.count);
-		blocks[b].live = bitset_new(arena, func->slots.count);
+		blocks[b].read_first = bitset_new(arena, variables);
+		blocks[b].stored = bitset_new(arena, variables);
+		blocks[b].live = bitset_new(arena, variables);
 		for (uint32_t i = 0; i < block->count; i++)
-			note_access(&blocks[b], &func->insts.at[block->first + i]);
+			note_access(live, &blocks[b], &func->insts.at[block->first + i]);
 	}
 	return blocks;
 }
 
-static bool update(const struct ir_func *func, struct block_slots *blocks, uint32_t b,
+static bool update(const struct ir_func *func, struct block_variables *blocks, uint32_t b,
 		   struct bitset scratch)
 {
 	const struct ir_block *block = &func->blocks.at[b];
@@ -68,24 +129,44 @@ static bool update(const struct ir_func *func, struct block_slots *blocks, uint3
 	return bitset_join(blocks[b].live, scratch);
 }
 
-const bool *const *flow_live_at_loops(struct arena *arena, const struct ir_func *func)
+const struct flow_live *flow_live_new(struct arena *arena, const struct ir_module *module,
+				      const struct ir_func *func)
 {
-	struct block_slots *blocks = gather(arena, func);
-	struct bitset scratch = bitset_new(arena, func->slots.count);
-	const bool **live = arena_array(arena, const bool *, func->loops.count + 1);
+	struct flow_live *live = arena_new(arena, struct flow_live);
+	struct block_variables *blocks;
+	struct bitset *rows, scratch;
 	bool changed = true;
 
+	live->func = func;
+	live->follows_names = func->kind == FUNC_MODULE;
+	if (func->loops.count < 2)
+		return live;
+	if (live->follows_names)
+		gather_names(arena, module, live);
+	blocks = gather(arena, live);
+	scratch = bitset_new(arena, func->slots.count + live->names.count);
 	while (changed) {
 		changed = false;
 		for (uint32_t i = func->order_count; i-- > 0;)
 			changed |= update(func, blocks, func->order[i].n, scratch);
 	}
-	for (uint32_t l = 1; l < func->loops.count; l++) {
-		bool *row = arena_array(arena, bool, func->slots.count + 1);
-
-		for (uint32_t s = 1; s < func->slots.count; s++)
-			row[s] = bitset_has(blocks[func->loops.at[l].header.n].live, s);
-		live[l] = row;
-	}
+	rows = arena_array(arena, struct bitset, func->loops.count);
+	for (uint32_t l = 1; l < func->loops.count; l++)
+		rows[l] = blocks[func->loops.at[l].header.n].live;
+	live->rows = rows;
 	return live;
+}
+
+bool flow_slot_lives(const struct flow_live *live, loop_id loop, uint32_t slot)
+{
+	return live->rows && bitset_has(live->rows[loop.n], slot);
+}
+
+bool flow_name_lives(const struct flow_live *live, loop_id loop, sym_id name)
+{
+	uint32_t variable = name_variable(live, name.n);
+
+	if (!live->follows_names || variable == NO_VARIABLE)
+		return true;
+	return live->rows && bitset_has(live->rows[loop.n], variable);
 }
