@@ -133,6 +133,7 @@ static bool token_is_kept(enum py_kind parent, enum py_kind token)
 	case PY_boolean_operator:
 	case PY_comparison_operator:
 	case PY_augmented_assignment:
+		return true;
 	case PY_complex_pattern:
 	case PY_case_pattern:
 	case PY_union_pattern:
