@@ -335,6 +335,69 @@ START_TEST(loggers_are_no_containers)
 }
 END_TEST
 
+static const struct api_hook_mode *hook(const char *class, const char *name)
+{
+	return api_framework_method(class, strlen(class), name, strlen(name));
+}
+
+START_TEST(frameworks_set_the_mode)
+{
+	const struct api_hook_mode *row =
+	        hook("pytorch_lightning.LightningModule", "validation_step");
+
+	ck_assert_ptr_nonnull(row);
+	ck_assert_int_eq(row->mode, API_MODE_OFF);
+	row = hook("lightning.LightningModule", "training_step");
+	ck_assert_int_eq(row->mode, API_MODE_ON);
+	ck_assert_int_eq(row->need, API_NEED_RESULT);
+	ck_assert_int_eq(hook("lightning.pytorch.Callback", "on_train_batch_end")->mode,
+	                 API_MODE_ON);
+	ck_assert_int_eq(hook("lightning.pytorch.callbacks.ModelCheckpoint", "on_test_end")->mode,
+	                 API_MODE_OFF);
+	ck_assert_int_eq(hook("transformers.Seq2SeqTrainer", "training_step")->need,
+	                 API_NEED_KEEPS);
+	ck_assert_int_eq(hook("transformers.Trainer", "compute_loss")->need, API_NEED_RESULT);
+	ck_assert_int_eq(hook("torchmetrics.Metric", "update")->mode, API_MODE_OFF);
+	ck_assert_ptr_null(hook("torch.nn.Module", "training_step"));
+	ck_assert_ptr_null(hook("lightning.LightningModule", "forward"));
+}
+END_TEST
+
+START_TEST(frameworks_calls)
+{
+	expect("accelerate.Accelerator.backward", API_BACKWARD);
+	ck_assert_uint_eq(api_arg(find("accelerate.Accelerator.backward")), 1);
+	ck_assert(api_has(find("accelerate.Accelerator.prepare"), API_TRANSPARENT));
+	/* on one process it returns its argument, graph and all */
+	expect("accelerate.Accelerator.gather", API_ALIASES);
+	expect("pytorch_lightning.LightningModule.log", API_NONE);
+	expect("transformers.GPT2LMHeadModel.generate", API_CUTS);
+	expect("torch.amp.GradScaler.scale", API_PASSES);
+	expect("torch.cuda.amp.GradScaler.step", API_STEP);
+	expect("torch.nn.parallel.DistributedDataParallel", API_MODULE);
+	ck_assert(api_has(find("torch.nn.DataParallel"), API_TRANSPARENT));
+	expect("torchmetrics.classification.BinaryAUROC.update", API_STORES);
+	expect("torchmetrics.MeanMetric.update", API_NONE);
+	expect("torchvision.utils.make_grid", API_CUTS);
+}
+END_TEST
+
+START_TEST(patterns_cover_whole_packages)
+{
+	expect("cv2.dnn.blobFromImage", API_NUMBER);
+	expect("torchvision.models.resnet.resnet50", API_MODULE);
+	expect("transformers.LlamaForCausalLM.from_pretrained", API_MODULE);
+	expect("transformers.LlamaTokenizerFast.from_pretrained", API_NONE);
+	expect("transformers.models.bert.BertModel", API_MODULE);
+	ck_assert_str_eq(api_result_class(find("transformers.BertModel")),
+	                 "transformers.PreTrainedModel");
+	ck_assert(api_is_a("transformers.T5Model", strlen("transformers.T5Model"),
+	                   "torch.nn.Module"));
+	ck_assert_ptr_null(find("mypackage.models.resnet50"));
+	ck_assert_ptr_null(find("torch.no_such_function"));
+}
+END_TEST
+
 START_TEST(odd_names_are_unknown)
 {
 	char longer[600];
@@ -381,6 +444,9 @@ Suite *torch_api_suite(void)
 	tcase_add_test(tcase, cpp_spellings);
 	tcase_add_test(tcase, containers);
 	tcase_add_test(tcase, loggers_are_no_containers);
+	tcase_add_test(tcase, frameworks_set_the_mode);
+	tcase_add_test(tcase, frameworks_calls);
+	tcase_add_test(tcase, patterns_cover_whole_packages);
 	tcase_add_test(tcase, odd_names_are_unknown);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -56,10 +56,10 @@ enum api_effect {
 	/* containers; `arg` is the container */
 	API_CONTAINER, /* constructs `result`, filled with the elements of its argument(s) */
 	API_ITERATES,  /* iterator over the elements of its arguments; result says in what form */
-	API_STORES,    /* stores its last value argument (API_EACH: the elements of it) in `arg` */
-	API_REMOVES,   /* removes one (API_ALL: every) element, returns it if result is ELEMENT */
-	API_GETS,      /* gives an element, or a view of the container: get, items, values */
-	API_FIELD,     /* element number `count` of a tuple: torch.return_types.max.indices */
+	API_STORES,  /* stores its last argument in `arg` (API_EACH: its elements, API_ALL: all) */
+	API_REMOVES, /* removes one (API_ALL: every) element, returns it if result is ELEMENT */
+	API_GETS,    /* gives an element, or a view of the container: get, items, values */
+	API_FIELD,   /* element number `count` of a tuple: torch.return_types.max.indices */
 	API_EFFECT_COUNT
 };
 
@@ -127,7 +127,7 @@ enum api_kind { /* what comes out */
 #define API_EACH          API_BIT(16) /* the elements of the value, not the value */
 #define API_KEYED         API_BIT(17) /* by key: a key goes before the value; (name, x) pairs */
 #define API_ATTRIBUTE     API_BIT(18) /* under an attribute named by a string argument */
-#define API_ALL           API_BIT(19) /* all elements */
+#define API_ALL           API_BIT(19) /* all elements; API_STORES: every argument after `arg` */
 #define API_PROPERTY      API_BIT(20) /* read as an attribute, not called */
 #define API_LAZY          API_BIT(21) /* happens while the result is iterated */
 #define API_PERMANENT     API_BIT(22) /* what it registers stays until removed by its handle */
