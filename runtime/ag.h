@@ -45,6 +45,7 @@ struct ag_error {
 struct ag_options {
 	bool meta;	    /* tensors are made without data */
 	uint64_t byte_cap;  /* live bytes beyond this fail with AG_ERR_MEMORY; 0: none */
+	uint64_t data_cap;  /* a storage larger than this has no data; 0: 256 MiB */
 	uint64_t node_cap;  /* live nodes beyond this fail with AG_ERR_MEMORY; 0: none */
 	bool model_caching; /* storages of AG_CUDA go through the caching allocator model */
 	uint64_t device_bytes; /* size of that device; 0: 80 GiB */
@@ -227,7 +228,7 @@ const struct ag_op_info *ag_op_info(enum ag_op op);
 bool ag_call(struct ag_ctx *ctx, const char *name, const struct ag_args *args,
 	     struct ag_results *results);
 /* The first row with this name, AG_OP_NONE if there is none; *inplace for `name_`. */
-enum ag_op ag_op_find(const char *name, bool *inplace);
+enum ag_op ag_op_find(struct ag_ctx *ctx, const char *name, bool *inplace);
 /* One row, arguments by position; trailing defaults may be left out. */
 bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
 		uint32_t count, struct ag_results *results);
@@ -528,7 +529,7 @@ struct ag_node *ag_node_edge(const struct ag_node *n, uint32_t i); /* borrowed, 
 struct ag_tensor *ag_node_variable(const struct ag_node *n); /* AccumulateGrad's leaf */
 uint32_t ag_node_saved(const struct ag_node *n);
 struct ag_saved_info {
-	const char *name;	    /* "self", "result"; "" if it has none */
+	char name[24];		    /* "self", "result"; "" if it has none */
 	struct ag_tensor *tensor;   /* borrowed */
 	struct ag_storage *storage; /* borrowed */
 	bool is_output;

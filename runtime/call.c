@@ -1,0 +1,210 @@
+/* Calls: find the row, bind the arguments, run it, own its results. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/frame.h"
+#include "runtime/names.h"
+
+static ag_run_fn *const run[AG_OP_COUNT] = {
+#define OP(id, names, signature, results, flags) [AG_OP_##id] = op_run_##id,
+#include "runtime/ops.def"
+#undef OP
+};
+
+void ag_results_release(struct ag_results *results)
+{
+	uint32_t i;
+
+	for (i = 0; i < results->count; i++)
+		ag_release(results->at[i]);
+	if (results->at != results->few)
+		free(results->at);
+	memset(results, 0, sizeof(*results));
+}
+
+struct ag_tensor *ag_results_take(struct ag_results *results, uint32_t index)
+{
+	struct ag_tensor *t;
+
+	if (index >= results->count)
+		return NULL;
+	t = results->at[index];
+	results->at[index] = NULL;
+	return t;
+}
+
+static void results_add(struct ag_results *r, struct ag_tensor *t)
+{
+	if (!r->at) {
+		r->at = r->few;
+		r->capacity = 4;
+	}
+	if (r->count == r->capacity) {
+		struct ag_tensor **at = ag_alloc(2 * (size_t)r->capacity, sizeof(*at));
+
+		memcpy(at, r->at, r->count * sizeof(*at));
+		if (r->at != r->few)
+			free(r->at);
+		r->at = at;
+		r->capacity *= 2;
+	}
+	r->at[r->count++] = t;
+}
+
+bool ag_give(struct ag_frame *f, struct ag_tensor *t)
+{
+	if (!t)
+		return false;
+	results_add(f->results, t);
+	return true;
+}
+
+bool ag_give_ref(struct ag_frame *f, struct ag_tensor *t)
+{
+	return ag_give(f, ag_retain(t));
+}
+
+static bool missing_tensor(const struct ag_frame *f)
+{
+	const struct ag_signature *s;
+	uint32_t i, k;
+
+	for (i = 0; i < f->count; i++) {
+		if (f->v[i].kind == AG_TENSOR && !f->v[i].as.tensor)
+			return true;
+		if (f->v[i].kind == AG_LIST) {
+			for (k = 0; k < f->v[i].count; k++) {
+				if (f->v[i].as.list[k].kind == AG_TENSOR && !f->v[i].as.list[k].as.tensor)
+					return true;
+			}
+		}
+	}
+	s = ag_signature_of(f->ctx, f->op);
+	return s->count != f->count;
+}
+
+static bool frame_run(struct ag_frame *f)
+{
+	struct ag_ctx *ctx = f->ctx;
+	size_t mark;
+	bool good;
+
+	if (missing_tensor(f)) {
+		if (ctx->error.status == AG_OK)
+			ag_fail(ctx, AG_ERR_TYPE, "%s: a tensor is missing", ag_op_info(f->op)->id);
+		return false;
+	}
+	if (ctx->options.node_cap && ctx->memory.nodes > ctx->options.node_cap)
+		return ag_fail(ctx, AG_ERR_MEMORY, "more than %llu live nodes",
+			       (unsigned long long)ctx->options.node_cap);
+	ctx->save_failed = false;
+	mark = ag_scope_open(ctx);
+	good = run[f->op](f);
+	ag_scope_close(ctx, mark);
+	if (good && ctx->save_failed)
+		good = ag_fail(ctx, AG_ERR_RUNTIME,
+			       "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+	ctx->save_failed = false;
+	if (good && f->factory_grad && f->results->count)
+		good = ag_set_requires_grad(ctx, f->results->at[0], true);
+	if (!good)
+		ag_results_release(f->results);
+	return good;
+}
+
+bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
+		uint32_t count, struct ag_results *results)
+{
+	struct ag_frame f;
+	const struct ag_signature *s;
+	uint32_t i;
+
+	memset(results, 0, sizeof(*results));
+	if (op <= AG_OP_NONE || op >= AG_OP_COUNT)
+		return ag_fail(ctx, AG_ERR_UNKNOWN_OP, "no such op");
+	s = ag_signature_of(ctx, op);
+	f.ctx = ctx;
+	f.op = op;
+	f.inplace = inplace;
+	f.factory_grad = false;
+	f.results = results;
+	f.count = s->count;
+	for (i = 0; i < s->count; i++)
+		f.v[i] = i < count ? args[i] : s->at[i].value;
+	return frame_run(&f);
+}
+
+struct ag_tensor *ag_call1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
+			   uint32_t count)
+{
+	struct ag_results results;
+	struct ag_tensor *t;
+
+	if (!ag_call_op(ctx, op, false, args, count, &results))
+		return NULL;
+	t = ag_results_take(&results, 0);
+	ag_results_release(&results);
+	return t;
+}
+
+enum ag_op ag_op_find(struct ag_ctx *ctx, const char *name, bool *inplace)
+{
+	return ag_names_next(ctx, name, (enum ag_op)1, inplace);
+}
+
+/* requires_grad=True and dtype=... of factories whose signature leaves them out. */
+static void factory_keywords(struct ag_frame *f, const struct ag_args *args)
+{
+	uint32_t i;
+
+	f->factory_grad = false;
+	if (!(ag_op_info(f->op)->flags & AG_OPF_FACTORY))
+		return;
+	for (i = 0; i < args->nkeywords; i++) {
+		if (!strcmp(args->keywords[i].name, "requires_grad"))
+			f->factory_grad = ag_value_int(&args->keywords[i].value) != 0;
+	}
+}
+
+bool ag_call(struct ag_ctx *ctx, const char *name, const struct ag_args *args,
+	     struct ag_results *results)
+{
+	struct ag_frame f;
+	char why[160] = "";
+	enum ag_op op = (enum ag_op)1;
+
+	memset(results, 0, sizeof(*results));
+	f.ctx = ctx;
+	f.results = results;
+	for (;; op = (enum ag_op)(op + 1)) {
+		const struct ag_signature *s;
+
+		op = ag_names_next(ctx, name, op, &f.inplace);
+		if (!op)
+			break;
+		s = ag_signature_of(ctx, op);
+		if (!ag_bind(s, args, f.v, f.extra, ag_op_info(op)->flags, why, sizeof(why)))
+			continue;
+		f.op = op;
+		f.count = s->count;
+		factory_keywords(&f, args);
+		return frame_run(&f);
+	}
+	if (!why[0])
+		return ag_fail(ctx, AG_ERR_UNKNOWN_OP, "'%s' is not known", name);
+	return ag_fail(ctx, AG_ERR_TYPE, "%s(): %s", name, why);
+}
+
+bool ag_wants_grad(struct ag_ctx *ctx, struct ag_tensor *const *inputs, uint32_t count)
+{
+	uint32_t i;
+
+	if (!ctx->mode.enabled)
+		return false;
+	for (i = 0; i < count; i++) {
+		if (inputs[i] && ag_requires_grad(inputs[i]))
+			return true;
+	}
+	return false;
+}

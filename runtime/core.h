@@ -1,0 +1,290 @@
+#ifndef GRAPHLINT_RUNTIME_CORE_H
+#define GRAPHLINT_RUNTIME_CORE_H
+
+/* The objects behind ag.h and the few operations that keep their counts.
+ * Storages, tensors and nodes are counted references in intrusive lists of
+ * their context. What dies is put on one dead list and taken apart by a loop,
+ * never by recursion. Temporaries of ops and formulas belong to a scope: what
+ * `scoped` returns is borrowed until the scope closes. */
+
+#include "runtime/ag.h"
+#include "runtime/random.h"
+
+#if defined(__GNUC__)
+#define AG_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define AG_PRINTF(text, first)
+#endif
+
+enum {
+	AG_MAX_PARAMS = 20, /* of one signature */
+	AG_PARAM_NAME = 24,
+	AG_NODE_WORDS = 4 /* shape words of a node's results kept in the node */
+};
+
+struct ag_storage {
+	struct ag_ctx *ctx;
+	void *data; /* NULL: no data */
+	uint64_t bytes;
+	uint64_t id;
+	uint64_t device_handle;
+	uint32_t refs;
+	uint32_t saved_refs; /* handles of nodes on it */
+	uint32_t version;
+	uint32_t site;
+	uint8_t kind;
+	uint8_t device;
+	struct ag_storage *prev, *next;
+};
+
+/* A version counter of its own, for `.data` aliases. */
+struct ag_version {
+	uint32_t refs;
+	uint32_t n;
+};
+
+struct ag_hook;
+
+struct ag_tensor {
+	struct ag_ctx *ctx;
+	struct ag_storage *storage;
+	struct ag_version *own_version; /* NULL: the storage's */
+	struct ag_node *grad_fn;
+	struct ag_tensor *grad;
+	struct ag_tensor *base;	      /* root of the views, for differentiable views */
+	struct ag_node *accumulator;  /* weak */
+	struct ag_node *retain_node;  /* weak: node whose hook fills .grad */
+	struct ag_hook *hooks;	      /* of leaves; others live in the node */
+	struct ag_hook *post_hooks;
+	struct ag_tensor *prev, *next; /* `next` also chains the dead */
+	uint64_t id;
+	int64_t numel;
+	int64_t offset;
+	int64_t shape[AG_MAX_DIMS];
+	int64_t strides[AG_MAX_DIMS];
+	uint32_t refs;
+	uint32_t output_nr;
+	uint32_t attr_version; /* of a view: the version its grad_fn belongs to */
+	uint8_t ndim;
+	uint8_t dtype;
+	uint8_t creation; /* enum ag_creation */
+	bool requires_grad;
+	bool is_parameter;
+	bool inference;
+	bool wrapped_number;
+	bool retains_grad;
+};
+
+/* How a view came about, which decides what in-place ops on it may do. */
+enum ag_creation { AG_VIEW_NORMAL, AG_VIEW_MULTI, AG_VIEW_NO_GRAD, AG_VIEW_CUSTOM };
+
+struct ag_edge {
+	struct ag_node *node;
+	uint32_t slot;
+};
+
+struct ag_saved {
+	struct ag_tensor *t;
+	uint32_t version;
+	bool is_output;
+	bool set; /* once; stays when released */
+	uint32_t output_nr;
+};
+
+enum ag_node_kind {
+#define NODE(id, name, saved) AG_NODE_##id,
+#include "runtime/nodes.def"
+#undef NODE
+	AG_NODE_COUNT
+};
+
+struct ag_node {
+	struct ag_ctx *ctx;
+	struct ag_node *prev, *next; /* `next` also chains the dead */
+	uint64_t id;		     /* creation order; the engine runs higher ones first */
+	struct ag_edge *edges;
+	struct ag_saved *saved;
+	int64_t *ints; /* shapes and dims the formula needs */
+	int64_t *meta; /* per result: dtype | ndim << 8, then its shape */
+	struct ag_hook *hooks;
+	void *extra; /* variable of AccumulateGrad, ag_custom, copy_slices, checkpoint */
+	double num[2];
+	int64_t few[AG_NODE_WORDS];
+	uint32_t refs;
+	uint32_t site;
+	uint32_t bytes; /* of this object */
+	uint16_t kind;
+	uint16_t nedges;
+	uint16_t nsaved;
+	uint16_t nints;
+	uint16_t nresults;
+	bool freed;
+};
+
+enum ag_hook_kind { AG_HOOK_TENSOR, AG_HOOK_RETAIN, AG_HOOK_NODE, AG_HOOK_POST };
+
+struct ag_hook {
+	struct ag_hook *next;
+	uint64_t handle;
+	enum ag_hook_kind kind;
+	uint32_t slot; /* result of the node */
+	ag_hook_fn *fn;
+	ag_node_hook_fn *node_fn;
+	struct ag_tensor *retain; /* weak */
+	struct ag_closure closure;
+};
+
+struct ag_site_slot {
+	struct ag_site_memory memory;
+};
+
+struct ag_signature;
+struct ag_caching;
+
+struct ag_ctx {
+	struct ag_error error;
+	struct ag_options options;
+	struct ag_random random;
+	struct ag_memory memory;
+	struct ag_grad_mode mode;
+	enum ag_dtype default_dtype;
+	enum ag_device default_device;
+	bool meta;
+	bool draining;
+	uint32_t site;
+	uint64_t next_id;
+	struct ag_storage storages; /* list heads */
+	struct ag_tensor tensors;
+	struct ag_node nodes;
+	struct ag_tensor *dead_tensors;
+	struct ag_node *dead_nodes;
+	struct ag_tensor **scope;
+	size_t scope_count, scope_capacity;
+	struct ag_site_slot *sites;
+	uint32_t nsites;
+	struct ag_signature **signatures;
+	uint16_t *name_table; /* hash of torch names to rows, see names.c */
+	struct ag_caching *caching;
+	uint32_t depth; /* of backward inside backward */
+	bool save_failed; /* an inference tensor was to be saved */
+	void *spare[8]; /* freed blocks by size class */
+	uint32_t spare_count[8];
+};
+
+/* ---- errors: set ctx's error, return false or NULL */
+bool ag_fail(struct ag_ctx *ctx, enum ag_status status, const char *format, ...) AG_PRINTF(3, 4);
+#define ag_null(...) ((void)ag_fail(__VA_ARGS__), (struct ag_tensor *)NULL)
+
+/* ---- host memory: never NULL, zeroed; abort when exhausted */
+void *ag_alloc(size_t count, size_t size);
+void *ag_grow(void *block, size_t count, size_t size);
+
+/* Small objects, recycled; zeroed. */
+void *ag_block_new(struct ag_ctx *ctx, size_t size);
+void ag_block_free(struct ag_ctx *ctx, void *block, size_t size);
+
+/* ---- storages */
+struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_data);
+void ag_storage_drop_data(struct ag_storage *s);
+void ag_storage_set_kind(struct ag_storage *s, enum ag_kind kind);
+void ag_storage_save(struct ag_storage *s);   /* a node saved a handle on it */
+void ag_storage_unsave(struct ag_storage *s); /* and let go */
+
+/* ---- tensors */
+/* Contiguous. With data iff `with_data` and the context computes. */
+struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape,
+			  bool with_data);
+/* A handle on the same storage; shares the version; no history. */
+struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
+			   const int64_t *strides, int64_t offset);
+struct ag_tensor *ag_alias_same(struct ag_tensor *t);
+void ag_set_shape(struct ag_tensor *t, int ndim, const int64_t *shape, const int64_t *strides);
+int64_t ag_count(int ndim, const int64_t *shape);
+void ag_contiguous_strides(int ndim, const int64_t *shape, int64_t *strides);
+bool ag_same_shape(const struct ag_tensor *a, const struct ag_tensor *b);
+bool ag_shape_is(const struct ag_tensor *t, int ndim, const int64_t *shape);
+bool ag_is_dense(const struct ag_tensor *t); /* non-overlapping and dense */
+void ag_bump(struct ag_tensor *t);
+/* A dim from the program, wrapped; -1 with IndexError when out of range. */
+int ag_dim(struct ag_ctx *ctx, const struct ag_tensor *t, int64_t dim);
+int ag_dim_of(struct ag_ctx *ctx, int64_t dim, int ndim);
+bool ag_broadcast(struct ag_ctx *ctx, const struct ag_tensor *a, const struct ag_tensor *b,
+		  int *ndim, int64_t *shape);
+const char *ag_shape_text(int ndim, const int64_t *shape, char *out, size_t size);
+struct ag_tensor *ag_scalar(struct ag_ctx *ctx, enum ag_dtype dtype, double value);
+/* The 0-dim 8-byte tensor that a Python number becomes. */
+struct ag_tensor *ag_wrapped(struct ag_ctx *ctx, const struct ag_value *number);
+/* Makes data_of(t) writable memory for `t`'s elements; t without data stays so. */
+bool ag_writable(struct ag_tensor *t);
+
+/* ---- scopes */
+size_t ag_scope_open(struct ag_ctx *ctx);
+void ag_scope_close(struct ag_ctx *ctx, size_t mark);
+struct ag_tensor *scoped(struct ag_ctx *ctx, struct ag_tensor *t); /* NULL is fine */
+
+/* ---- nodes */
+struct ag_node *ag_node_new(struct ag_ctx *ctx, enum ag_node_kind kind, uint32_t nedges,
+			    uint32_t nsaved, uint32_t nints);
+void ag_node_connect(struct ag_node *n, uint32_t i, struct ag_tensor *t);
+struct ag_edge ag_gradient_edge(struct ag_tensor *t); /* node owned, NULL: none */
+void ag_save_input(struct ag_node *n, uint32_t i, struct ag_tensor *t);
+void ag_save_output(struct ag_node *n, uint32_t i, struct ag_tensor *t);
+/* Unpacks: borrowed from the scope; NULL with an error, or for nothing saved. */
+struct ag_tensor *ag_unpack(struct ag_node *n, uint32_t i);
+void ag_node_add_result(struct ag_node *n, const struct ag_tensor *t);
+/* t (fresh) becomes result `slot` of the node. */
+void ag_set_history(struct ag_tensor *t, struct ag_node *n);
+/* t (changed in place) does; the node is connected to the old history already. */
+bool ag_rebase_history(struct ag_tensor *t, struct ag_node *n);
+bool ag_check_inplace(struct ag_ctx *ctx, struct ag_tensor *t, bool differentiable);
+void ag_node_free_saved(struct ag_node *n);
+void ag_drain(struct ag_ctx *ctx);
+void ag_hooks_free(struct ag_hook *hooks);
+
+/* Makes `v`, an alias of `t`, a differentiable view of it. */
+void ag_make_view(struct ag_tensor *v, struct ag_tensor *t, struct ag_node *n,
+		  enum ag_creation creation);
+
+void ag_drop_version(struct ag_version *version);
+/* Gives an alias a version of its own, from zero: what changes it says nothing of the rest. */
+void ag_own_version(struct ag_tensor *t);
+/* Cuts all references between objects; what remains is released one by one. */
+void ag_unlink_all(struct ag_ctx *ctx);
+/* The accumulator of a leaf that requires grad, borrowed; made when missing. */
+struct ag_node *ag_accumulator(struct ag_tensor *t);
+void ag_custom_free(struct ag_node *n); /* of autograd.Function nodes */
+const char *ag_custom_name(const struct ag_node *n);
+void ag_custom_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk);
+/* Shape and dtype of a result, as the engine checks gradients against. */
+const int64_t *ag_node_result(const struct ag_node *n, uint32_t slot, int *ndim,
+			      enum ag_dtype *dtype);
+void ag_checkpoint_free(struct ag_node *n);
+void ag_copy_slices_free(struct ag_node *n);
+bool ag_hook_add(struct ag_ctx *ctx, struct ag_hook **list, struct ag_hook *hook);
+/* PyTorch's names for errors: "torch.FloatTensor [3, 4]". */
+const char *ag_type_text(const struct ag_tensor *t, char *out, size_t size);
+
+/* ---- formulas */
+struct ag_bw {
+	struct ag_ctx *ctx;
+	struct ag_node *node;
+	struct ag_tensor **grads; /* per result, NULL: zero */
+	struct ag_tensor **out;	  /* per edge, owned */
+	const bool *wanted;	  /* per edge; NULL: all connected ones */
+};
+
+bool ag_bw_want(const struct ag_bw *b, uint32_t i);
+void ag_bw_set(struct ag_bw *b, uint32_t i, struct ag_tensor *t);
+
+typedef bool ag_backward_fn(struct ag_bw *b);
+#define NODE(id, name, saved) bool bw_##id(struct ag_bw *b);
+#include "runtime/nodes.def"
+#undef NODE
+
+/* ---- caching allocator of the device */
+void ag_device_open(struct ag_ctx *ctx);
+void ag_device_close(struct ag_ctx *ctx);
+uint64_t ag_device_allocate(struct ag_ctx *ctx, uint64_t bytes);
+void ag_device_free(struct ag_ctx *ctx, uint64_t handle);
+
+#endif

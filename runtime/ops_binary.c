@@ -1,0 +1,741 @@
+/* Pointwise arithmetic and comparisons of two operands with broadcasting. */
+
+#include <math.h>
+
+#include "runtime/element.h"
+#include "runtime/op.h"
+
+struct binary {
+	struct ag_tensor *in[2]; /* borrowed; numbers are wrapped */
+	enum ag_dtype dtype;
+	int ndim;
+	int64_t shape[AG_MAX_DIMS];
+	bool record;
+};
+
+static struct ag_tensor *operand(struct ag_frame *f, uint32_t i)
+{
+	if (f->v[i].kind == AG_TENSOR)
+		return f->v[i].as.tensor;
+	return scoped(f->ctx, ag_wrapped(f->ctx, &f->v[i]));
+}
+
+static bool binary_open(struct ag_frame *f, struct binary *b)
+{
+	struct ag_value both[2];
+
+	b->in[0] = operand(f, 0);
+	b->in[1] = operand(f, 1);
+	if (!b->in[0] || !b->in[1] || !ag_no_complex(f->ctx, b->in[0]) ||
+	    !ag_no_complex(f->ctx, b->in[1]))
+		return false;
+	both[0] = ag_arg(b->in[0]);
+	both[1] = ag_arg(b->in[1]);
+	b->dtype = ag_result_type(f->ctx, both, 2);
+	b->record = wants2(f->ctx, b->in[0], b->in[1]);
+	return ag_broadcast(f->ctx, b->in[0], b->in[1], &b->ndim, b->shape);
+}
+
+static struct ag_tensor *binary_out(struct ag_frame *f, const struct binary *b)
+{
+	return ag_result(f, b->dtype, b->ndim, b->shape, b->record);
+}
+
+static struct ag_node *binary_node(struct ag_frame *f, struct binary *b, enum ag_node_kind kind,
+				   uint32_t nsaved)
+{
+	return ag_record(f->ctx, kind, b->in, 2, nsaved, 0);
+}
+
+static bool needs(const struct ag_node *n, uint32_t i)
+{
+	return n->edges[i].node != NULL;
+}
+
+#define MAP2(name, T, expression)                                                          \
+	static void name(int64_t n, T *out, const T *const *in, const double *p)           \
+	{                                                                                  \
+		int64_t i;                                                                 \
+		(void)p;                                                                   \
+		for (i = 0; i < n; i++) {                                                  \
+			T x = in[0][i], y = in[1][i];                                      \
+			out[i] = (T)(expression);                                          \
+		}                                                                          \
+	}
+
+MAP2(map_add, double, x + *p * y)
+MAP2(map_mul, double, x *y)
+MAP2(map_div, double, x / y)
+MAP2(map_div_floor, double, floor(x / y))
+MAP2(map_div_trunc, double, trunc(x / y))
+MAP2(map_max, double, isnan(x) ? x : isnan(y) ? y : x > y ? x : y)
+MAP2(map_min, double, isnan(x) ? x : isnan(y) ? y : x < y ? x : y)
+MAP2(map_pow, double, pow(x, y))
+MAP2(map_atan2, double, atan2(x, y))
+MAP2(map_fmod, double, fmod(x, y))
+MAP2(map_remainder, double, x - y * floor(x / y))
+MAP2(map_xlogy, double, isnan(y) ? y : x == 0 ? 0 : x *log(y))
+
+static int64_t wrap(uint64_t x)
+{
+	return (int64_t)x;
+}
+
+static int64_t floor_div(int64_t x, int64_t y)
+{
+	int64_t q;
+
+	if (y == 0)
+		return 0;
+	if (y == -1)
+		return wrap(0 - (uint64_t)x);
+	q = x / y;
+	return q - (x % y != 0 && (x < 0) != (y < 0));
+}
+
+static int64_t trunc_div(int64_t x, int64_t y)
+{
+	return y == 0 ? 0 : y == -1 ? wrap(0 - (uint64_t)x) : x / y;
+}
+
+static int64_t int_pow(int64_t x, int64_t y)
+{
+	uint64_t result = 1, base = (uint64_t)x;
+
+	if (y < 0)
+		return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+	for (; y; y >>= 1) {
+		if (y & 1)
+			result *= base;
+		base *= base;
+	}
+	return wrap(result);
+}
+
+MAP2(imap_add, int64_t, wrap((uint64_t)x + (uint64_t)(int64_t)*p * (uint64_t)y))
+MAP2(imap_mul, int64_t, wrap((uint64_t)x * (uint64_t)y))
+MAP2(imap_div_floor, int64_t, floor_div(x, y))
+MAP2(imap_div_trunc, int64_t, trunc_div(x, y))
+MAP2(imap_max, int64_t, x > y ? x : y)
+MAP2(imap_min, int64_t, x < y ? x : y)
+MAP2(imap_pow, int64_t, int_pow(x, y))
+MAP2(imap_fmod, int64_t, y == 0 || y == -1 ? 0 : x % y)
+MAP2(imap_remainder, int64_t, wrap((uint64_t)x - (uint64_t)floor_div(x, y) * (uint64_t)y))
+MAP2(imap_and, int64_t, x &y)
+MAP2(imap_or, int64_t, x | y)
+MAP2(imap_xor, int64_t, x ^ y)
+MAP2(imap_shl, int64_t, y < 0 || y > 63 ? 0 : wrap((uint64_t)x << y))
+MAP2(imap_shr, int64_t, x >> (y < 0 || y > 63 ? 63 : y))
+
+static void compute(struct binary *b, struct ag_tensor *out, ag_map_fn *fn, ag_imap_fn *ifn,
+		    const double *p)
+{
+	if (ag_category(b->dtype) < 2 && ifn)
+		ag_imap(out, b->in, 2, ifn, p);
+	else
+		ag_map(out, b->in, 2, fn, p);
+}
+
+static bool sum_of(struct ag_frame *f, enum ag_node_kind kind, double alpha)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+	double p = kind == AG_NODE_Add ? alpha : -alpha;
+
+	if (!binary_open(f, &b))
+		return false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, kind, 0);
+	if (node)
+		node->num[0] = alpha;
+	compute(&b, out, map_add, imap_add, &p);
+	return ag_finish(f, out, node);
+}
+
+bool op_run_add(struct ag_frame *f)
+{
+	return sum_of(f, AG_NODE_Add, arg_f(f, 2));
+}
+
+bool bw_Add(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	B_SET(1, op_mul_n(B_CTX, B_GRAD, b->node->num[0]));
+	return true;
+}
+
+bool op_run_sub(struct ag_frame *f)
+{
+	return sum_of(f, AG_NODE_Sub, arg_f(f, 2));
+}
+
+bool bw_Sub(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	if (B_WANT(1))
+		B_SET(1, op_mul_n(B_CTX, op_neg(B_CTX, B_GRAD), b->node->num[0]));
+	return true;
+}
+
+/* input, other, alpha: other - alpha * input */
+bool op_run_rsub(struct ag_frame *f)
+{
+	struct binary b;
+	struct ag_tensor *out, *swap[2];
+	struct ag_node *node;
+	double p = -arg_f(f, 2);
+
+	if (!binary_open(f, &b))
+		return false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, AG_NODE_Rsub, 0);
+	if (node)
+		node->num[0] = -p;
+	swap[0] = b.in[1];
+	swap[1] = b.in[0];
+	b.in[0] = swap[0];
+	b.in[1] = swap[1];
+	compute(&b, out, map_add, imap_add, &p);
+	return ag_finish(f, out, node);
+}
+
+bool bw_Rsub(struct ag_bw *b)
+{
+	if (B_WANT(0))
+		B_SET(0, op_mul_n(B_CTX, op_neg(B_CTX, B_GRAD), b->node->num[0]));
+	B_SET(1, B_GRAD);
+	return true;
+}
+
+/* Saves each operand for the other's sake. */
+static void save_crosswise(struct ag_frame *f, struct ag_node *node, const struct binary *b)
+{
+	if (!node)
+		return;
+	if (needs(node, 0))
+		ag_save_arg(f, node, 0, b->in[1]);
+	if (needs(node, 1))
+		ag_save_arg(f, node, 1, b->in[0]);
+}
+
+bool op_run_mul(struct ag_frame *f)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, AG_NODE_Mul, 2);
+	save_crosswise(f, node, &b);
+	compute(&b, out, map_mul, imap_mul, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool bw_Mul(struct ag_bw *b)
+{
+	if (B_WANT(0))
+		B_SET(0, op_mul(B_CTX, B_GRAD, B_SAVED(0)));
+	if (B_WANT(1))
+		B_SET(1, op_mul(B_CTX, B_GRAD, B_SAVED(1)));
+	return true;
+}
+
+/* What C++ makes of tensor * number: nothing is saved for it. */
+static bool by_number(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	if (!ifn && ag_category(b.dtype) < 2)
+		b.dtype = f->ctx->default_dtype;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = ag_record1(f->ctx, kind, b.in[0], 0, 0);
+	if (node)
+		node->num[0] = arg_f(f, 1);
+	compute(&b, out, fn, ifn, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool op_run_mul_scalar(struct ag_frame *f)
+{
+	return by_number(f, AG_NODE_MulScalar, map_mul, imap_mul);
+}
+
+bool bw_MulScalar(struct ag_bw *b)
+{
+	B_SET(0, op_mul_number(B_CTX, B_GRAD, b->node->num[0]));
+	return true;
+}
+
+bool op_run_div_scalar(struct ag_frame *f)
+{
+	return by_number(f, AG_NODE_DivScalar, map_div, NULL);
+}
+
+bool bw_DivScalar(struct ag_bw *b)
+{
+	B_SET(0, op_div_n(B_CTX, B_GRAD, b->node->num[0]));
+	return true;
+}
+
+static bool divide(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	if (!ifn && ag_category(b.dtype) < 2)
+		b.dtype = f->ctx->default_dtype;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, kind, 2);
+	if (node && kind == AG_NODE_Div) {
+		ag_save_arg(f, node, 0, b.in[1]);
+		if (needs(node, 1))
+			ag_save_arg(f, node, 1, b.in[0]);
+	}
+	compute(&b, out, fn, ifn, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool op_run_div(struct ag_frame *f)
+{
+	if (arg_text_is(f, 2, "floor"))
+		return divide(f, AG_NODE_DivMode, map_div_floor, imap_div_floor);
+	if (arg_text_is(f, 2, "trunc"))
+		return divide(f, AG_NODE_DivMode, map_div_trunc, imap_div_trunc);
+	return divide(f, AG_NODE_Div, map_div, NULL);
+}
+
+bool bw_Div(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *other = B_SAVED(0);
+
+	if (B_WANT(0))
+		B_SET(0, op_div(c, B_GRAD, other));
+	if (B_WANT(1))
+		B_SET(1, op_mul(c, op_neg(c, B_GRAD),
+				op_div(c, op_div(c, B_SAVED(1), other), other)));
+	return true;
+}
+
+bool bw_DivMode(struct ag_bw *b)
+{
+	B_SET(0, op_zeros_as(B_CTX, B_GRAD));
+	B_SET(1, op_zeros_as(B_CTX, B_GRAD));
+	return true;
+}
+
+bool op_run_floor_divide(struct ag_frame *f)
+{
+	struct binary b;
+	struct ag_tensor *out;
+
+	if (!binary_open(f, &b))
+		return false;
+	b.record = false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	compute(&b, out, map_div_floor, imap_div_floor, NULL);
+	return ag_finish(f, out, NULL);
+}
+
+/* Saves both operands, whoever wants them. */
+static bool both_saved(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	if (!ifn && ag_category(b.dtype) < 2)
+		b.dtype = f->ctx->default_dtype;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, kind, 2);
+	if (node) {
+		ag_save_arg(f, node, 0, b.in[1]);
+		ag_save_arg(f, node, 1, b.in[0]);
+	}
+	compute(&b, out, fn, ifn, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool op_run_maximum(struct ag_frame *f)
+{
+	return both_saved(f, AG_NODE_Maximum, map_max, imap_max);
+}
+
+bool op_run_minimum(struct ag_frame *f)
+{
+	return both_saved(f, AG_NODE_Minimum, map_min, imap_min);
+}
+
+/* Ties share the gradient. */
+static bool extremum(struct ag_bw *b, bool largest)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *other = B_SAVED(0), *self = B_SAVED(1), *half, *g = B_GRAD;
+	struct ag_tensor *lose0, *lose1;
+
+	if (!other || !self)
+		return false;
+	half = op_where_n(c, op_eq(c, self, other), op_div_n(c, g, 2), 0);
+	lose0 = largest ? op_gt(c, self, other) : op_lt(c, self, other);
+	lose1 = largest ? op_lt(c, self, other) : op_gt(c, self, other);
+	B_SET(0, op_add(c, half, op_where_n(c, lose0, g, 0)));
+	B_SET(1, op_add(c, half, op_where_n(c, lose1, g, 0)));
+	return true;
+}
+
+bool bw_Maximum(struct ag_bw *b)
+{
+	return extremum(b, true);
+}
+
+bool bw_Minimum(struct ag_bw *b)
+{
+	return extremum(b, false);
+}
+
+bool op_run_atan2(struct ag_frame *f)
+{
+	return both_saved(f, AG_NODE_Atan2, map_atan2, NULL);
+}
+
+bool bw_Atan2(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *other = B_SAVED(0), *self = B_SAVED(1), *scale;
+
+	scale = op_div(c, B_GRAD, op_add(c, op_mul(c, self, self), op_mul(c, other, other)));
+	B_SET(0, op_mul(c, scale, other));
+	B_SET(1, op_mul(c, op_neg(c, scale), self));
+	return true;
+}
+
+static bool modulo(struct ag_frame *f, enum ag_node_kind by_number, enum ag_node_kind by_tensor,
+		   ag_map_fn *fn, ag_imap_fn *ifn)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (f->v[1].kind == AG_TENSOR)
+		return both_saved(f, by_tensor, fn, ifn);
+	if (!binary_open(f, &b))
+		return false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, by_number, 0);
+	compute(&b, out, fn, ifn, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool op_run_fmod(struct ag_frame *f)
+{
+	return modulo(f, AG_NODE_Fmod, AG_NODE_FmodTensor, map_fmod, imap_fmod);
+}
+
+bool op_run_remainder(struct ag_frame *f)
+{
+	return modulo(f, AG_NODE_Remainder, AG_NODE_RemainderTensor, map_remainder, imap_remainder);
+}
+
+bool bw_Fmod(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	return true;
+}
+
+bool bw_Remainder(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	return true;
+}
+
+static bool modulo_backward(struct ag_bw *b, const char *mode)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *other = B_SAVED(0), *self = B_SAVED(1);
+	struct ag_value v[3] = {ag_arg(self), ag_arg(other), ag_text(mode, 5)};
+
+	B_SET(0, B_GRAD);
+	if (B_WANT(1))
+		B_SET(1, op_neg(c, op_mul(c, B_GRAD, op_call(c, AG_OP_div, v, 3))));
+	return true;
+}
+
+bool bw_FmodTensor(struct ag_bw *b)
+{
+	return modulo_backward(b, "trunc");
+}
+
+bool bw_RemainderTensor(struct ag_bw *b)
+{
+	return modulo_backward(b, "floor");
+}
+
+bool op_run_xlogy(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct binary b;
+	struct ag_tensor *log_y;
+
+	if (!binary_open(f, &b))
+		return false;
+	if (b.record) {
+		log_y = op_where_n(c, op_eq_n(c, b.in[0], 0), op_zeros_as(c, b.in[0]), 0);
+		log_y = op_add(c, log_y, op_mul(c, b.in[0], op_log(c, b.in[1])));
+		return ag_give_ref(f, log_y);
+	}
+	return divide(f, AG_NODE_None, map_xlogy, NULL);
+}
+
+/* ---- powers */
+
+bool op_run_pow_scalar(struct ag_frame *f)
+{
+	struct binary b;
+	struct ag_tensor *out, *a;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	if (ag_category(b.dtype) == 1 && arg_f(f, 1) < 0)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			       "Integers to negative integer powers are not allowed.");
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	a = b.in[0];
+	node = ag_record1(f->ctx, AG_NODE_PowScalar, a, 1, 0);
+	if (node) {
+		node->num[0] = arg_f(f, 1);
+		ag_save_arg(f, node, 0, a);
+	}
+	compute(&b, out, map_pow, imap_pow, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool op_run_square(struct ag_frame *f)
+{
+	f->v[1] = ag_int(2);
+	f->count = 2;
+	return op_run_pow_scalar(f);
+}
+
+bool bw_PowScalar(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *self = B_SAVED(0);
+	double n = b->node->num[0];
+
+	if (!self)
+		return false;
+	if (n == 0)
+		B_SET(0, op_zeros_as(c, self));
+	else
+		B_SET(0, op_mul(c, B_GRAD, op_mul_number(c, op_pow_n(c, self, n - 1), n)));
+	return true;
+}
+
+bool op_run_pow_tensor(struct ag_frame *f)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = binary_node(f, &b, AG_NODE_PowTensor, 3);
+	if (node) {
+		ag_save_arg(f, node, 0, b.in[1]);
+		ag_save_arg(f, node, 2, b.in[0]);
+	}
+	compute(&b, out, map_pow, imap_pow, NULL);
+	ag_node_retain(node);
+	if (!ag_finish(f, out, node))
+		return false;
+	if (node)
+		ag_save_output(node, 1, out);
+	ag_node_release(node);
+	return true;
+}
+
+bool bw_PowTensor(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *e = B_SAVED(0), *result = B_SAVED(1), *self = B_SAVED(2), *g = B_GRAD;
+
+	if (!e || !result || !self)
+		return false;
+	if (B_WANT(0)) {
+		struct ag_tensor *d = op_mul(c, e, op_pow_tensor(c, self, op_add_n(c, e, -1)));
+
+		B_SET(0, op_where_n(c, op_ne_n(c, e, 0), op_mul(c, g, d), 0));
+	}
+	if (B_WANT(1)) {
+		struct ag_tensor *zero = op_logical_and(c, op_eq_n(c, self, 0), op_ge_n(c, e, 0));
+		struct ag_tensor *keep = op_eq_n(c, zero, 0);
+
+		B_SET(1, op_where_n(c, keep, op_mul(c, g, op_mul(c, result, op_log(c, self))), 0));
+	}
+	return true;
+}
+
+/* number ** tensor */
+bool op_run_pow_base(struct ag_frame *f)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	struct ag_node *node;
+
+	if (!binary_open(f, &b))
+		return false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	node = ag_record1(f->ctx, AG_NODE_PowBase, b.in[1], 2, 0);
+	if (node) {
+		node->num[0] = arg_f(f, 0);
+		ag_save_input(node, 0, b.in[1]);
+	}
+	compute(&b, out, map_pow, imap_pow, NULL);
+	ag_node_retain(node);
+	if (!ag_finish(f, out, node))
+		return false;
+	if (node)
+		ag_save_output(node, 1, out);
+	ag_node_release(node);
+	return true;
+}
+
+bool bw_PowBase(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *result = B_SAVED(1);
+	double base = b->node->num[0];
+
+	if (base == 0)
+		B_SET(0, op_where_n(c, op_lt_n(c, B_SAVED(0), 0),
+				    op_mul_number(c, op_mul(c, B_GRAD, result), log(base)), 0));
+	else
+		B_SET(0, op_mul(c, B_GRAD, op_mul_number(c, result, log(base))));
+	return true;
+}
+
+/* ---- comparisons and bits: no gradients */
+
+static bool plain(struct ag_frame *f, ag_map_fn *fn, ag_imap_fn *ifn, bool to_bool)
+{
+	struct binary b;
+	struct ag_tensor *out;
+	bool integers;
+
+	if (!binary_open(f, &b))
+		return false;
+	integers = ag_category(b.dtype) < 2;
+	if (!fn && !integers)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s_cpu\" not implemented for '%s'",
+			       ag_op_info(f->op)->id, ag_dtype_name(b.dtype));
+	if (to_bool)
+		b.dtype = AG_BOOL8;
+	b.record = false;
+	out = binary_out(f, &b);
+	if (!out)
+		return false;
+	if (integers && ifn)
+		ag_imap(out, b.in, 2, ifn, NULL);
+	else
+		ag_map(out, b.in, 2, fn, NULL);
+	return ag_finish(f, out, NULL);
+}
+
+#define COMPARE(id, expression)                             \
+	MAP2(map_##id, double, expression)                  \
+	MAP2(imap_##id, int64_t, expression)                \
+	bool op_run_##id(struct ag_frame *f)                \
+	{                                                   \
+		return plain(f, map_##id, imap_##id, true); \
+	}
+
+COMPARE(eq, x == y)
+COMPARE(ne, x != y)
+COMPARE(lt, x < y)
+COMPARE(le, x <= y)
+COMPARE(gt, x > y)
+COMPARE(ge, x >= y)
+COMPARE(logical_and, x && y)
+COMPARE(logical_or, x || y)
+COMPARE(logical_xor, !x != !y)
+
+bool op_run_bitwise_and(struct ag_frame *f)
+{
+	return plain(f, NULL, imap_and, false);
+}
+
+bool op_run_bitwise_or(struct ag_frame *f)
+{
+	return plain(f, NULL, imap_or, false);
+}
+
+bool op_run_bitwise_xor(struct ag_frame *f)
+{
+	return plain(f, NULL, imap_xor, false);
+}
+
+bool op_run_bitwise_left_shift(struct ag_frame *f)
+{
+	return plain(f, NULL, imap_shl, false);
+}
+
+bool op_run_bitwise_right_shift(struct ag_frame *f)
+{
+	return plain(f, NULL, imap_shr, false);
+}
+
+bool op_run_bitwise_not(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0);
+	struct ag_value v[2] = {ag_arg(a), ag_int(-1)};
+
+	if (a->dtype == AG_BOOL8)
+		v[1] = ag_bool(true);
+	return ag_give_ref(f, op_call(f->ctx, AG_OP_bitwise_xor, v, 2));
+}
+
+bool op_run_max_other(struct ag_frame *f)
+{
+	return op_run_maximum(f);
+}
+
+bool op_run_min_other(struct ag_frame *f)
+{
+	return op_run_minimum(f);
+}

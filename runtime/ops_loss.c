@@ -1,0 +1,552 @@
+/* Losses with a node of their own. A scalar that mse, smooth L1 or binary
+ * cross-entropy reduces to keeps the storage of the unreduced loss. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/element.h"
+#include "runtime/loss.h"
+#include "runtime/op.h"
+#include "runtime/shape.h"
+
+bool ag_reduction_arg(struct ag_frame *f, uint32_t i, enum ag_loss_reduction *r)
+{
+	if (arg_text_is(f, i, "mean"))
+		*r = AG_REDUCE_MEAN;
+	else if (arg_text_is(f, i, "sum"))
+		*r = AG_REDUCE_SUM;
+	else if (arg_text_is(f, i, "none"))
+		*r = AG_REDUCE_NONE;
+	else if (arg_text_is(f, i, "batchmean"))
+		*r = AG_REDUCE_BATCHMEAN;
+	else
+		return ag_fail(f->ctx, AG_ERR_VALUE, "%.*s is not a valid value for reduction",
+			       f->v[i].kind == AG_TEXT ? (int)f->v[i].count : 0,
+			       f->v[i].kind == AG_TEXT ? f->v[i].as.text : "");
+	return true;
+}
+
+struct ag_tensor *ag_reduce_loss(struct ag_ctx *c, struct ag_tensor *loss, enum ag_loss_reduction r)
+{
+	if (r == AG_REDUCE_MEAN)
+		return op_mean(c, loss);
+	return r == AG_REDUCE_NONE ? loss : op_sum(c, loss);
+}
+
+/* Both operands at their common shape. */
+bool ag_loss_operands(struct ag_frame *f, struct ag_tensor **x, struct ag_tensor **y)
+{
+	int64_t shape[AG_MAX_DIMS];
+	int ndim;
+
+	*x = arg_t(f, 0);
+	*y = arg_t(f, 1);
+	if (ag_same_shape(*x, *y))
+		return true;
+	if (!ag_broadcast(f->ctx, *x, *y, &ndim, shape))
+		return false;
+	if (!ag_shape_is(*x, ndim, shape))
+		*x = op_expand(f->ctx, *x, ndim, shape);
+	if (!ag_shape_is(*y, ndim, shape))
+		*y = op_expand(f->ctx, *y, ndim, shape);
+	return *x && *y;
+}
+
+/* The mean or sum of what `full` holds, as a 0-dim tensor. */
+static void reduce_data(struct ag_tensor *out, const double *full, int64_t n,
+			enum ag_loss_reduction r)
+{
+	double sum = 0;
+	int64_t i;
+
+	for (i = 0; i < n; i++)
+		sum += full[i];
+	ag_fill_data(out, r == AG_REDUCE_MEAN ? sum / (double)n : sum);
+}
+
+/* A loss of x, y and optional weights; `roomy`: the storage stays unreduced. */
+static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag_tensor *const *in,
+			   int nin, uint32_t edges, ag_map_fn *fn, const double *p,
+			   enum ag_loss_reduction r, bool roomy)
+{
+	struct ag_tensor *full, *out;
+	struct ag_value both[2] = {ag_arg(in[0]), ag_arg(in[1])};
+	struct ag_node *node;
+	uint32_t i;
+	double *values;
+
+	full = ag_make(f->ctx, ag_result_type(f->ctx, both, 2), in[0]->ndim, in[0]->shape, true);
+	if (!full)
+		return false;
+	scoped(f->ctx, full);
+	ag_map(full, in, nin, fn, p);
+	if (r == AG_REDUCE_NONE || roomy)
+		out = ag_retain(full);
+	else
+		out = ag_make(f->ctx, (enum ag_dtype)full->dtype, 0, NULL, true);
+	if (!out)
+		return false;
+	if (r != AG_REDUCE_NONE) {
+		values = ag_plain(full);
+		ag_set_shape(out, 0, NULL, NULL);
+		if (values && out->storage->data)
+			reduce_data(out, values, in[0]->numel, r);
+		else
+			ag_storage_drop_data(out->storage);
+		free(values);
+	}
+	node = ag_record(f->ctx, kind, in, edges, (uint32_t)nin, 1);
+	if (node) {
+		node->ints[0] = r;
+		memcpy(node->num, p, sizeof(node->num));
+		for (i = 0; i < (uint32_t)nin; i++)
+			ag_save_input(node, i, in[i]);
+	}
+	return ag_finish(f, out, node);
+}
+
+/* The gradient that every element gets. */
+static struct ag_tensor *scaled(struct ag_bw *b, const struct ag_tensor *self)
+{
+	if (b->node->ints[0] == AG_REDUCE_MEAN)
+		return op_div_n(B_CTX, B_GRAD, (double)self->numel);
+	return B_GRAD;
+}
+
+static void map_mse(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	(void)p;
+	for (i = 0; i < n; i++)
+		out[i] = (in[0][i] - in[1][i]) * (in[0][i] - in[1][i]);
+}
+
+bool op_run_mse_loss(struct ag_frame *f)
+{
+	struct ag_tensor *in[2];
+	enum ag_loss_reduction r;
+	double p[2] = {0, 0};
+
+	return ag_reduction_arg(f, 2, &r) && ag_loss_operands(f, &in[0], &in[1]) &&
+	       pointwise_loss(f, AG_NODE_MseLoss, in, 2, 2, map_mse, p, r, true);
+}
+
+bool bw_MseLoss(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *grad;
+	double norm = 2;
+
+	if (!x || !y)
+		return false;
+	if (b->node->ints[0] == AG_REDUCE_MEAN)
+		norm /= (double)x->numel;
+	grad = op_mul(c, op_mul_number(c, op_sub(c, x, y), norm), B_GRAD);
+	B_SET(0, grad);
+	if (B_WANT(1))
+		B_SET(1, op_neg(c, grad));
+	return true;
+}
+
+bool op_run_l1_loss(struct ag_frame *f)
+{
+	struct ag_tensor *x, *y;
+	enum ag_loss_reduction r;
+
+	return ag_reduction_arg(f, 2, &r) && ag_loss_operands(f, &x, &y) &&
+	       ag_give_ref(f, ag_reduce_loss(f->ctx, op_abs(f->ctx, op_sub(f->ctx, x, y)), r));
+}
+
+static void map_smooth_l1(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		double d = fabs(in[0][i] - in[1][i]);
+
+		out[i] = d < p[0] ? 0.5 * d * d / p[0] : d - 0.5 * p[0];
+	}
+}
+
+static void map_huber(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		double d = fabs(in[0][i] - in[1][i]);
+
+		out[i] = d < p[0] ? 0.5 * d * d : p[0] * (d - 0.5 * p[0]);
+	}
+}
+
+bool op_run_smooth_l1_loss(struct ag_frame *f)
+{
+	struct ag_tensor *in[2];
+	enum ag_loss_reduction r;
+	double p[2] = {arg_f(f, 3), 0};
+
+	if (!ag_reduction_arg(f, 2, &r) || !ag_loss_operands(f, &in[0], &in[1]))
+		return false;
+	if (p[0] == 0)
+		return ag_give_ref(f, ag_reduce_loss(f->ctx, op_abs(f->ctx, op_sub(f->ctx, in[0], in[1])), r));
+	return pointwise_loss(f, AG_NODE_SmoothL1Loss, in, 2, 2, map_smooth_l1, p, r, true);
+}
+
+bool op_run_huber_loss(struct ag_frame *f)
+{
+	struct ag_tensor *in[2];
+	enum ag_loss_reduction r;
+	double p[2] = {arg_f(f, 3), 0};
+
+	return ag_reduction_arg(f, 2, &r) && ag_loss_operands(f, &in[0], &in[1]) &&
+	       pointwise_loss(f, AG_NODE_HuberLoss, in, 2, 2, map_huber, p, r, false);
+}
+
+/* slope: clamp(x - y, -edge, edge) * scale */
+static bool clipped(struct ag_bw *b, double scale)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *grad;
+	double edge = b->node->num[0];
+	struct ag_value v[3];
+
+	if (!x || !y)
+		return false;
+	v[0] = ag_arg(op_sub(c, x, y));
+	v[1] = ag_float(-edge);
+	v[2] = ag_float(edge);
+	grad = op_mul_n(c, op_call(c, AG_OP_clamp, v, 3), scale);
+	grad = op_mul(c, grad, scaled(b, x));
+	B_SET(0, grad);
+	if (B_WANT(1))
+		B_SET(1, op_neg(c, grad));
+	return true;
+}
+
+bool bw_SmoothL1Loss(struct ag_bw *b)
+{
+	return clipped(b, 1 / b->node->num[0]);
+}
+
+bool bw_HuberLoss(struct ag_bw *b)
+{
+	return clipped(b, 1);
+}
+
+/* ---- binary cross-entropy */
+
+static double clamped_log(double x)
+{
+	double l = log(x);
+
+	return l < -100 ? -100 : l;
+}
+
+static void map_bce(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		double x = in[0][i], y = in[1][i];
+
+		out[i] = (y - 1) * fmax(log1p(-x), -100) - y * clamped_log(x);
+		out[i] *= p[0] != 0 ? in[2][i] : 1;
+	}
+}
+
+bool op_run_binary_cross_entropy(struct ag_frame *f)
+{
+	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2)};
+	enum ag_loss_reduction r;
+	double p[2] = {in[2] != NULL, 0};
+	char a[128], e[128];
+
+	if (!ag_reduction_arg(f, 3, &r))
+		return false;
+	if (!ag_same_shape(in[0], in[1]))
+		return ag_fail(f->ctx, AG_ERR_VALUE,
+			       "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is deprecated. Please ensure they have the same size.",
+			       ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
+			       ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
+	return pointwise_loss(f, AG_NODE_BinaryCrossEntropy, in, in[2] ? 3 : 2, 2, map_bce, p, r, true);
+}
+
+bool bw_BinaryCrossEntropy(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *g, *d;
+	struct ag_value v[2];
+
+	if (!x || !y)
+		return false;
+	g = scaled(b, x);
+	if (b->node->num[0] != 0)
+		g = op_mul(c, g, B_SAVED(2));
+	if (B_WANT(0)) {
+		d = op_mul(c, op_add_n(c, op_neg(c, x), 1), x);
+		v[0] = ag_arg(d);
+		v[1] = ag_float(1e-12);
+		d = op_call(c, AG_OP_clamp_min, v, 2);
+		B_SET(0, op_div(c, op_mul(c, g, op_sub(c, x, y)), d));
+	}
+	if (B_WANT(1)) {
+		d = op_sub(c, op_log(c, op_add_n(c, op_neg(c, x), 1)), op_log(c, x));
+		B_SET(1, op_mul(c, g, d));
+	}
+	return true;
+}
+
+/* p[0] weight given, p[1] pos_weight given */
+static void map_bce_logits(int64_t n, double *out, const double *const *in, const double *p)
+{
+	const double *weight = in[2], *positive = p[0] != 0 ? in[3] : in[2];
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		double x = in[0][i], y = in[1][i];
+		double softplus = x < 0 ? log1p(exp(x)) - x : log1p(exp(-x));
+		double scale = p[1] != 0 ? 1 + (positive[i] - 1) * y : 1;
+
+		out[i] = (1 - y) * x + scale * softplus;
+		out[i] *= p[0] != 0 ? weight[i] : 1;
+	}
+}
+
+bool op_run_bce_logits(struct ag_frame *f)
+{
+	struct ag_tensor *in[4] = {arg_t(f, 0), arg_t(f, 1), NULL, NULL};
+	enum ag_loss_reduction r;
+	double p[2] = {!arg_none(f, 2), !arg_none(f, 4)};
+	char a[128], e[128];
+	int n = 2;
+
+	if (!ag_reduction_arg(f, 3, &r))
+		return false;
+	if (!ag_same_shape(in[0], in[1]))
+		return ag_fail(f->ctx, AG_ERR_VALUE,
+			       "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
+			       ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
+			       ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
+	if (p[0] != 0)
+		in[n++] = arg_t(f, 2);
+	if (p[1] != 0)
+		in[n++] = arg_t(f, 4);
+	return pointwise_loss(f, AG_NODE_BceLogits, in, n, 2, map_bce_logits, p, r, false);
+}
+
+bool bw_BceLogits(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	bool weighed = b->node->num[0] != 0, positive = b->node->num[1] != 0;
+	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *g, *s, *d;
+
+	if (!x || !y)
+		return false;
+	g = scaled(b, x);
+	if (weighed)
+		g = op_mul(c, g, B_SAVED(2));
+	s = op_sigmoid(c, x);
+	if (positive) {
+		struct ag_tensor *w = B_SAVED(weighed ? 3 : 2), *t = op_mul(c, w, y);
+
+		d = op_sub(c, op_mul(c, op_sub(c, op_add_n(c, t, 1), y), s), t);
+		if (B_WANT(1)) {
+			struct ag_value v[1] = {ag_arg(op_neg(c, x))};
+			struct ag_tensor *minus = op_call(c, AG_OP_logsigmoid, v, 1), *plus;
+
+			v[0] = ag_arg(x);
+			plus = op_call(c, AG_OP_logsigmoid, v, 1);
+			B_SET(1, op_mul(c, g, op_sub(c, minus, op_mul(c, w, plus))));
+		}
+	} else {
+		d = op_sub(c, s, y);
+		if (B_WANT(1))
+			B_SET(1, op_mul(c, op_neg(c, x), g));
+	}
+	B_SET(0, op_mul(c, d, g));
+	return true;
+}
+
+/* ---- negative log likelihood: x[n, c, k], target[n, k] */
+
+struct nll {
+	int64_t n, c, k, ignore;
+	enum ag_loss_reduction r;
+};
+
+static bool nll_sizes(struct ag_ctx *ctx, const struct ag_tensor *x, const struct ag_tensor *t,
+		      struct nll *l)
+{
+	l->n = x->ndim > 1 ? x->shape[0] : 1;
+	l->c = x->ndim > 1 ? x->shape[1] : x->shape[0];
+	l->k = x->ndim > 2 ? x->shape[2] * x->shape[3] : 1;
+	if (t->dtype != AG_I64 && t->dtype != AG_U8)
+		return ag_fail(ctx, AG_ERR_RUNTIME, "expected scalar type Long but found %s",
+			       ag_dtype_is_float((enum ag_dtype)t->dtype) ? "Float" : "Int");
+	if (t->numel != l->n * l->k)
+		return ag_fail(ctx, AG_ERR_VALUE,
+			       "Expected input batch_size (%lld) to match target batch_size (%lld).",
+			       (long long)l->n, (long long)(t->ndim ? t->shape[0] : 1));
+	return true;
+}
+
+static bool nll_compute(struct ag_ctx *ctx, const struct nll *l, struct ag_tensor *out,
+			struct ag_tensor *total, struct ag_tensor *x, struct ag_tensor *t,
+			struct ag_tensor *w)
+{
+	double *px, *pw, *loss, sum = 0, weight = 0;
+	int64_t *pt, i;
+	bool good = true;
+
+	if (!ag_ready2(out, x, t) || (w && !ag_ready1(out, w))) {
+		ag_storage_drop_data(total->storage);
+		return true;
+	}
+	px = ag_plain(x);
+	pt = ag_plain_ints(t);
+	pw = w ? ag_plain(w) : NULL;
+	loss = ag_alloc((size_t)(l->n * l->k) + 1, sizeof(*loss));
+	for (i = 0; i < l->n * l->k && good; i++) {
+		int64_t row = i / l->k, at = i % l->k, y = pt[i];
+		double scale;
+
+		if (y == l->ignore)
+			continue;
+		if (y < 0 || y >= l->c) {
+			good = ag_fail(ctx, AG_ERR_INDEX, "Target %lld is out of bounds.", (long long)y);
+			break;
+		}
+		scale = pw ? pw[y] : 1;
+		loss[i] = -px[(row * l->c + y) * l->k + at] * scale;
+		sum += loss[i];
+		weight += scale;
+	}
+	if (l->r == AG_REDUCE_NONE)
+		ag_put_plain(out, loss);
+	else
+		ag_fill_data(out, l->r == AG_REDUCE_MEAN ? sum / weight : sum);
+	ag_fill_data(total, l->r == AG_REDUCE_NONE ? 0 : weight);
+	free(px);
+	free(pt);
+	free(pw);
+	free(loss);
+	return good;
+}
+
+/* input, target, weight, ignore_index, reduction */
+bool op_run_nll_loss_kernel(struct ag_frame *f)
+{
+	struct ag_tensor *x = arg_t(f, 0), *t = arg_t(f, 1), *w = arg_t(f, 2), *out, *total;
+	struct nll l = {.ignore = arg_i(f, 3)};
+	struct ag_node *node;
+
+	if (!ag_reduction_arg(f, 4, &l.r) || !ag_need_float(f, x) || !nll_sizes(f->ctx, x, t, &l))
+		return false;
+	out = l.r == AG_REDUCE_NONE
+		      ? ag_make(f->ctx, (enum ag_dtype)x->dtype, t->ndim, t->shape, true)
+		      : ag_make(f->ctx, (enum ag_dtype)x->dtype, 0, NULL, true);
+	total = out ? op_zeros(f->ctx, (enum ag_dtype)x->dtype, 0, NULL) : NULL;
+	if (!total || !nll_compute(f->ctx, &l, out, total, x, t, w)) {
+		ag_release(out);
+		return false;
+	}
+	node = ag_record1(f->ctx, x->ndim == 4 ? AG_NODE_NllLoss2d : AG_NODE_NllLoss, x, 4, 2);
+	if (node) {
+		node->ints[0] = l.r;
+		node->ints[1] = l.ignore;
+		ag_save_input(node, 0, x);
+		ag_save_input(node, 1, t);
+		ag_save_input(node, 2, total);
+		ag_save_input(node, 3, w);
+	}
+	return ag_finish(f, out, node);
+}
+
+/* The matrix M with loss = sum(M * x): -w[y] / total at the targets. */
+static struct ag_tensor *nll_matrix(struct ag_bw *b, struct ag_tensor *x)
+{
+	struct ag_tensor *t = B_SAVED(1), *total = B_SAVED(2), *w = B_SAVED(3), *m;
+	struct nll l = {.ignore = b->node->ints[1], .r = (enum ag_loss_reduction)b->node->ints[0]};
+	double *values, *pw, all = 1;
+	int64_t *pt, i;
+
+	m = op_zeros_as(B_CTX, x);
+	if (!m || !t || !total || !nll_sizes(B_CTX, x, t, &l))
+		return NULL;
+	if (!ag_ready2(m, t, total) || (w && !ag_ready1(m, w)))
+		return m;
+	pt = ag_plain_ints(t);
+	pw = w ? ag_plain(w) : NULL;
+	values = ag_alloc((size_t)x->numel + 1, sizeof(*values));
+	if (l.r == AG_REDUCE_MEAN)
+		ag_item(B_CTX, total, &all);
+	for (i = 0; i < l.n * l.k; i++) {
+		int64_t y = pt[i];
+
+		if (y != l.ignore && y >= 0 && y < l.c)
+			values[(i / l.k * l.c + y) * l.k + i % l.k] = -(pw ? pw[y] : 1) / all;
+	}
+	ag_put_plain(m, values);
+	free(values);
+	free(pt);
+	free(pw);
+	return m;
+}
+
+bool bw_NllLoss(struct ag_bw *b)
+{
+	struct ag_tensor *x = B_SAVED(0), *m, *g = B_GRAD;
+
+	if (!x)
+		return false;
+	m = nll_matrix(b, x);
+	if (g->ndim == 1 && x->ndim == 2)
+		g = op_unsqueeze(B_CTX, g, 1);
+	else if (g->ndim == 3)
+		g = op_unsqueeze(B_CTX, g, 1);
+	B_SET(0, op_mul(B_CTX, m, g));
+	return true;
+}
+
+bool bw_NllLoss2d(struct ag_bw *b)
+{
+	return bw_NllLoss(b);
+}
+
+/* ---- soft margin: log(1 + exp(-y x)) */
+
+static void map_soft_margin(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	(void)p;
+	for (i = 0; i < n; i++) {
+		double z = -in[1][i] * in[0][i];
+
+		out[i] = z > 0 ? z + log1p(exp(-z)) : log1p(exp(z));
+	}
+}
+
+bool op_run_soft_margin_loss(struct ag_frame *f)
+{
+	struct ag_tensor *in[2];
+	enum ag_loss_reduction r;
+	double p[2] = {0, 0};
+
+	return ag_reduction_arg(f, 2, &r) && ag_loss_operands(f, &in[0], &in[1]) &&
+	       pointwise_loss(f, AG_NODE_SoftMarginLoss, in, 2, 1, map_soft_margin, p, r, true);
+}
+
+bool bw_SoftMarginLoss(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *s;
+
+	if (!x || !y)
+		return false;
+	s = op_sigmoid(c, op_neg(c, op_mul(c, x, y)));
+	B_SET(0, op_mul(c, op_neg(c, op_mul(c, y, s)), scaled(b, x)));
+	return true;
+}
