@@ -19,7 +19,7 @@ enum facts_limits {
 	FACTS_SWEEP_OBJECTS = 96,    /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
-	FACTS_CALLEES = 4,           /* alternatives followed at one call */
+	FACTS_CALLEES = 8,           /* alternatives followed at one call */
 };
 
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
@@ -111,6 +111,7 @@ struct analysis {
 	VEC(object_id) walk;        /* scratch of graph_walk */
 	uint32_t *marks;
 	uint32_t mark_room, mark_round;
+	uint32_t backward_now; /* the site that runs, a bit of 32 */
 	uint32_t hook_depth;   /* hooks that run */
 	uint32_t module_depth; /* modules that run their parts */
 	struct left_mode left[FACTS_MAX_LEFT];
@@ -164,6 +165,8 @@ struct state *state_new(struct analysis *a);
 struct state *state_copy(struct analysis *a, struct state *state);
 bool state_join(struct analysis *a, struct state *into, struct state *from);
 const struct object *object_read(const struct state *state, object_id id);
+/* Items of a dict stand apart from the attributes of an instance that is one. */
+uint32_t item_key(const struct analysis *a, object_id owner, object_id key);
 struct object *object_write(struct analysis *a, struct state *state, object_id id);
 /* Empties it: the site made a new one. */
 struct object *object_renew(struct analysis *a, struct state *state, object_id id);
@@ -194,7 +197,11 @@ typedef bool graph_visit(struct analysis *a, const struct state *state, object_i
 void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
 		void *context);
 bool graph_reaches(struct analysis *a, const struct state *state, value_id from, object_id id);
-bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id);
+/* Does it reach its predecessor through sums, concatenations and minima only? */
+bool graph_sums_up(struct analysis *a, const struct state *state, object_id sum);
+/* Does anything saved stay alive with it, of what the loop's body made? */
+bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id,
+			     context_id context, loop_id loop);
 void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain);
 /* Code that is not known may run backward on it. */
 void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned);
@@ -220,6 +227,9 @@ value_id item_get(struct analysis *a, struct activation *act, struct state *stat
 		  value_id object, value_id index);
 void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 	      value_id object, value_id index, value_id value);
+/* The built-in operation, whatever a subclass makes of it. */
+void item_set_plain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		    value_id object, value_id index, value_id value);
 void item_delete(struct analysis *a, struct state *state, value_id object, value_id index);
 void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 		   value_id holders, value_id value);

@@ -179,6 +179,7 @@ static void run_class_root(struct root *root, object_id class)
 	}
 	self = bind_class(root->a, &root->act, state,
 			  (struct call){0, 0, arguments.at, arguments.count}, class);
+	object_write(root->a, state, value_single(root->a, self))->flags |= O_EVAL; /* or training */
 	vec_push(root->a->arena, &root->a->pinned, value_single(root->a, self));
 	for (int round = 0; round < 3; round++) {
 		struct state *start = state_copy(root->a, state);

@@ -152,6 +152,7 @@ static value_id part_of_unknown(struct analysis *a, struct activation *act, stru
 		return known;
 	known = unknown_value(a, act, state, inst, 0x40 + owner.n, value_of(a, owner));
 	part = value_single(a, known);
+	def_of(a, part)->tensor_seen |= object_read(state, part)->tensor;
 	def_of(a, part)->name = name;
 	object_write(a, state, part)->with = value_of(a, owner);
 	field_set(a, object_write(a, state, owner), name.n, known);
@@ -205,11 +206,25 @@ static value_id missing_attribute(struct analysis *a, struct activation *act, st
 		return apply_property(a, act, state, inst, value_of(a, id), entry);
 	if (entry)
 		return bind_external(a, act, state, inst, id, entry);
+	if (def_of(a, id)->kind == OBJECT_TENSOR)
+		return value_flags(a, V_CLEAN); /* no such method: something else is meant */
 	dynamic = def_of(a, id)->kind == OBJECT_INSTANCE ? object_read(state, id)->elements
 							  : (value_id){0};
 	if (dynamic.n)
 		return dynamic;
 	return part_of_unknown(a, act, state, inst, id, name);
+}
+
+static value_id training_of(struct analysis *a, const struct object *module)
+{
+	switch (module->flags & (O_TRAINING | O_EVAL)) {
+	case O_TRAINING:
+		return value_of(a, const_object(a, SUB_const_true, (sym_id){0}));
+	case O_EVAL:
+		return value_of(a, const_object(a, SUB_const_false, (sym_id){0}));
+	default:
+		return value_flags(a, V_NUMBER);
+	}
 }
 
 static value_id instance_attribute(struct analysis *a, struct activation *act, struct state *state,
@@ -225,6 +240,9 @@ static value_id instance_attribute(struct analysis *a, struct activation *act, s
 	own = value_without(a, value_join(a, own, found), V_UNBOUND);
 	if (own.n)
 		return own;
+	if (strcmp(intern_chars(a->names, name, NULL), "training") == 0 &&
+	    object_read(state, id)->flags & O_MODULE)
+		return training_of(a, object_read(state, id));
 	if (strcmp(intern_chars(a->names, name, NULL), "__class__") == 0)
 		return object_read(state, id)->of;
 	return missing_attribute(a, act, state, inst, id, name);

@@ -287,7 +287,7 @@ value_id bind_class(struct analysis *a, struct activation *act, struct state *st
 
 	object->of = value_of(a, class);
 	if (is_module_instance(a, state, id))
-		object_write(a, state, id)->flags |= O_MODULE;
+		object_write(a, state, id)->flags |= O_MODULE | O_TRAINING;
 	if (is_record_class(a, state, class))
 		bind_record(a, act, state, call, class, id);
 	init = class_lookup(a, state, value_of(a, class), sym(SYM_init));
@@ -515,6 +515,17 @@ static void hand_over(struct analysis *a, struct activation *act, struct state *
 	}
 }
 
+/* Unknown code may return a graph of its arguments, or a number. */
+static void doubt(struct analysis *a, struct state *state, object_id id)
+{
+	struct object *object = object_write(a, state, id);
+
+	object->tensor |= T_SAVES | T_BARE;
+	if (object->tensor & T_GRAPH)
+		object->tensor |= T_ASSUMED;
+	object->tensor &= (uint16_t)~T_GRAPH;
+}
+
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
 		      struct call call, value_id callee)
 {
@@ -527,7 +538,7 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 		graph_may_be_needed(a, state, containers_in(a, arguments), false);
 	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
 			       value_join(a, arguments, tensors_in(a, state, callee, 0)));
-	object_write(a, state, value_single(a, result))->tensor |= T_SAVES;
+	doubt(a, state, value_single(a, result));
 	return result;
 }
 

@@ -105,7 +105,7 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 		bits = T_BARE | T_ASSUMED;
 	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE | T_OUTPUT)) | T_LIVE);
 	object->flags |= flags;
-	def_of(a, id)->tensor_seen |= object->tensor;
+	def_of(a, id)->tensor_seen |= object->tensor & ~(unsigned)T_GRAPH;
 	def_of(a, id)->parents_seen = value_join(a, def_of(a, id)->parents_seen, object->parents);
 	return value_of(a, id);
 }
@@ -118,6 +118,8 @@ static value_id unknown_part(struct analysis *a, struct activation *act, struct 
 
 	if (known.n == 0) {
 		known = unknown_value(a, act, state, inst, part, value_of(a, owner));
+		def_of(a, value_single(a, known))->tensor_seen |=
+			object_read(state, value_single(a, known))->tensor;
 		field_set(a, object_write(a, state, owner), key, known);
 	}
 	return known;
@@ -172,7 +174,7 @@ static value_id dict_item(struct analysis *a, struct activation *act, struct sta
 		if (def_of(a, keys->refs[i])->kind != OBJECT_CONST)
 			all_known = false;
 		else
-			item = value_join(a, item, field_get(object, keys->refs[i].n));
+			item = value_join(a, item, field_get(object, item_key(a, id, keys->refs[i])));
 	}
 	if (!all_known)
 		item = contents_of(a, object);
@@ -257,13 +259,14 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 	    def_of(a, keys->refs[0])->kind == OBJECT_CONST) {
 		object = object_write(a, state, id);
 		for (uint32_t i = 0; i < keys->count; i++) {
-			value_id before = field_get(object, keys->refs[i].n);
+			const uint32_t key = item_key(a, id, keys->refs[i]);
+			value_id before = field_get(object, key);
 
 			check_chain(a, act, state, inst, before, value, id, (struct variable){0});
 			if (strong && keys->count == 1)
-				field_set(a, object, keys->refs[i].n, value);
+				field_set(a, object, key, value);
 			else
-				field_join(a, object, keys->refs[i].n, value);
+				field_join(a, object, key, value);
 		}
 		return;
 	}
@@ -300,6 +303,39 @@ static void sequence_item_set(struct analysis *a, struct activation *act, struct
 	}
 }
 
+static void object_item_set(struct analysis *a, struct activation *act, struct state *state,
+			    uint32_t inst, value_id holders, object_id id, value_id index,
+			    value_id value)
+{
+	switch (container_kind(a, state, id)) {
+	case OBJECT_TENSOR:
+		apply_binary(a, act, state, inst, SUB_NONE, value_of(a, id), value, true);
+		break;
+	case OBJECT_LIST:
+	case OBJECT_DEQUE:
+	case OBJECT_TUPLE:
+		sequence_item_set(a, act, state, inst, id, index, value, is_strong(a, holders, id));
+		break;
+	case OBJECT_DICT:
+	case OBJECT_UNKNOWN:
+		dict_item_set(a, act, state, inst, id, index, value, is_strong(a, holders, id));
+		break;
+	default:
+		if (object_exists(state, id))
+			elements_join(a, object_write(a, state, id), value);
+		break;
+	}
+}
+
+void item_set_plain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		    value_id object, value_id index, value_id value)
+{
+	const struct value *v = value_get(a, object);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		object_item_set(a, act, state, inst, object, v->refs[i], index, value);
+}
+
 void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 	      value_id object, value_id index, value_id value)
 {
@@ -308,32 +344,11 @@ void item_set(struct analysis *a, struct activation *act, struct state *state, u
 	bool found;
 
 	for (uint32_t i = 0; i < v->count; i++) {
-		object_id id = v->refs[i];
-
-		if (def_of(a, id)->kind == OBJECT_INSTANCE) {
-			call_special(a, act, state, inst, id, "__setitem__", arguments, 2, &found);
-			if (found)
-				continue;
-		}
-		switch (container_kind(a, state, id)) {
-		case OBJECT_TENSOR:
-			apply_binary(a, act, state, inst, SUB_NONE, value_of(a, id), value, true);
-			break;
-		case OBJECT_LIST:
-		case OBJECT_DEQUE:
-		case OBJECT_TUPLE:
-			sequence_item_set(a, act, state, inst, id, index, value,
-					  is_strong(a, object, id));
-			break;
-		case OBJECT_DICT:
-		case OBJECT_UNKNOWN:
-			dict_item_set(a, act, state, inst, id, index, value, is_strong(a, object, id));
-			break;
-		default:
-			if (object_exists(state, id))
-				elements_join(a, object_write(a, state, id), value);
-			break;
-		}
+		found = false;
+		if (def_of(a, v->refs[i])->kind == OBJECT_INSTANCE)
+			call_special(a, act, state, inst, v->refs[i], "__setitem__", arguments, 2, &found);
+		if (!found)
+			object_item_set(a, act, state, inst, object, v->refs[i], index, value);
 	}
 }
 
@@ -342,10 +357,14 @@ void item_delete(struct analysis *a, struct state *state, value_id object, value
 	object_id id = value_single(a, object);
 	object_id key = value_single(a, index);
 
+	const struct value *v = value_get(a, object);
+
 	if (is_slice(a, index)) {
 		container_clear(a, state, object);
 		return;
 	}
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(a, v->refs[i])->drained = true;
 	if (id.n == 0 || !is_strong(a, object, id) || def_of(a, id)->kind != OBJECT_DICT)
 		return;
 	if (key.n && def_of(a, key)->kind == OBJECT_CONST)
@@ -381,16 +400,20 @@ void container_clear(struct analysis *a, struct state *state, value_id holders)
 		return;
 	}
 	object = object_write(a, state, id);
+	object->flags |= O_CLEARED;
 	object->elements = (value_id){0};
 	object->field_count = 0;
 }
 
-static value_id dict_keys(struct analysis *a, const struct object *object)
+static value_id dict_keys(struct analysis *a, object_id id, const struct object *object)
 {
+	const uint32_t first = item_key(a, id, (object_id){0});
 	value_id keys = {0};
 
 	for (uint32_t i = 0; i < object->field_count; i++)
-		keys = value_join(a, keys, value_of(a, (object_id){object->fields[i].key}));
+		if (object->fields[i].key >= first)
+			keys = value_join(a, keys,
+					  value_of(a, (object_id){object->fields[i].key - first}));
 	if (object->elements.n)
 		keys = value_join(a, keys, value_flags(a, V_STRING | V_NUMBER));
 	return keys;
@@ -431,7 +454,7 @@ static value_id object_iterate(struct analysis *a, struct activation *act, struc
 	case OBJECT_ITERATOR:
 		return contents_of(a, object_read(state, id));
 	case OBJECT_DICT:
-		return dict_keys(a, object_read(state, id));
+		return dict_keys(a, id, object_read(state, id));
 	case OBJECT_TENSOR:
 		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW));
 	case OBJECT_GENERATOR:

@@ -110,7 +110,8 @@ enum object_flags {
 	O_AUTOGRAD_CONTEXT = 2048,
 	O_MODE_SET = 4096,
 	O_FRESH_KEYS = 8192, /* dict keys that are not constant have been stored */
-	O_EVAL = 16384,   /* module put into evaluation */
+	O_EVAL = 16384,     /* module that may be in evaluation */
+	O_TRAINING = 1 << 18, /* module that may be in training */
 	O_RECORD = 32768, /* class whose annotated names are its fields */
 	O_CLEARED = 1 << 17, /* container that may be emptied */
 	O_DEVICE = 1 << 16, /* module that may have been moved to an accelerator */
@@ -147,6 +148,7 @@ struct def {
 	enum api_mode mode; /* WRAPPER, SCOPE */
 	/* gathered over the whole analysis */
 	uint16_t tensor_seen;
+	uint32_t backward_sites;       /* which backwards went through it, as bits */
 	bool reached;                  /* a backward went through it */
 	bool reached_old;              /* ... through an older instance, and freed it */
 	bool reached_retained;         /* ... and kept it */
@@ -155,6 +157,7 @@ struct def {
 	bool kept_activations; /* still saved something when its iteration ended */
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
+	bool drained; /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;
@@ -182,7 +185,10 @@ struct state {
 	struct state_entry *entries; /* sorted by id */
 };
 
-enum { PARTIAL_KEYWORDS = 1 << 24 }; /* added to the sym of a keyword */
+enum { /* key spaces of one object apart */
+	PARTIAL_KEYWORDS = 1 << 24, /* added to the sym of a keyword, or of a named field */
+	ITEM_KEYS = 1 << 25,        /* added to the constant that is an instance's item key */
+};
 
 enum mode_bits { MODE_ON = 1, MODE_OFF = 2 };
 

@@ -80,9 +80,14 @@ static void merge_dict(struct effect *e, object_id into, value_id source)
 				      tensors_in(e->a, e->state, pairs, 2));
 			continue;
 		}
-		for (uint32_t f = 0; f < from->field_count; f++)
-			field_join(e->a, object_write(e->a, e->state, into), from->fields[f].key,
-				   from->fields[f].value);
+		for (uint32_t f = 0; f < from->field_count; f++) {
+			const uint32_t first = item_key(e->a, v->refs[i], (object_id){0});
+
+			if (from->fields[f].key >= first)
+				field_join(e->a, object_write(e->a, e->state, into),
+					   from->fields[f].key - first + item_key(e->a, into, (object_id){0}),
+					   from->fields[f].value);
+		}
 		elements_join(e->a, object_write(e->a, e->state, into), from->elements);
 	}
 }
@@ -267,17 +272,22 @@ static value_id set_default(struct effect *e)
 	value_id dict = effect_target(e), key = effect_argument(e, 1, NULL);
 	value_id value = effect_argument(e, 2, "default");
 	value_id before = {0};
+	bool missing = false;
 	const struct value *v = value_get(e->a, dict), *k = value_get(e->a, key);
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *object = object_read(e->state, v->refs[i]);
 
 		before = value_join(e->a, before, object->elements);
-		for (uint32_t n = 0; n < k->count; n++)
-			before = value_join(e->a, before, field_get(object, k->refs[n].n));
+		for (uint32_t n = 0; n < k->count; n++) {
+			value_id known = field_get(object, item_key(e->a, v->refs[i], k->refs[n]));
+
+			missing |= known.n == 0 || value_get(e->a, known)->flags & V_UNBOUND;
+			before = value_join(e->a, before, known);
+		}
 	}
-	if (before.n == 0 || value_get(e->a, before)->flags & V_UNBOUND || k->flags || k->count != 1)
-		item_set(e->a, e->act, e->state, e->call.inst, dict, key,
+	if (missing || k->flags || k->count != 1)
+		item_set_plain(e->a, e->act, e->state, e->call.inst, dict, key,
 			 value_join(e->a, before, value));
 	return value_without(e->a, value_join(e->a, before, value), V_UNBOUND);
 }
@@ -298,7 +308,7 @@ static void update_dict(struct effect *e)
 				value_id key = value_of(
 					e->a, const_object(e->a, SUB_const_str, e->call.at[k].keyword));
 
-				item_set(e->a, e->act, e->state, e->call.inst, dict, key, source);
+				item_set_plain(e->a, e->act, e->state, e->call.inst, dict, key, source);
 				continue;
 			}
 			for (uint32_t r = 0; r < s->count; r++)
@@ -321,7 +331,7 @@ value_id effect_stores(struct effect *e)
 	if (api_has(e->entry, API_KEYED) && e->entry->result == KIND_ELEMENT)
 		return set_default(e);
 	if (api_has(e->entry, API_KEYED)) {
-		item_set(e->a, e->act, e->state, e->call.inst, holders, effect_argument(e, 1, NULL), value);
+		item_set_plain(e->a, e->act, e->state, e->call.inst, holders, effect_argument(e, 1, NULL), value);
 		return value_flags(e->a, V_NONE);
 	}
 	if (api_has(e->entry, API_EACH))
@@ -348,6 +358,8 @@ value_id effect_removes(struct effect *e)
 		container_clear(e->a, e->state, holders);
 		return value_flags(e->a, V_NONE);
 	}
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(e->a, v->refs[i])->drained = true;
 	if (e->entry->result == KIND_NOTHING)
 		return value_flags(e->a, V_NONE);
 	for (uint32_t i = 0; i < v->count; i++)

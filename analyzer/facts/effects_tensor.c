@@ -5,7 +5,9 @@
 #include <string.h>
 
 /* What a tensor keeps whatever is done with its graph. */
-enum { T_LASTING = T_DEVICE | T_OUTPUT };
+enum { T_LASTING = T_DEVICE | T_OUTPUT, MODULE_DEPTH = 6 };
+
+static void flag_modules(struct effect *e, object_id id, uint32_t set, uint32_t clear, int depth);
 
 static unsigned saved_bits(const struct api_entry *entry)
 {
@@ -170,9 +172,37 @@ static value_id moved_to_host(struct effect *e, value_id source, unsigned bits)
 	return moved;
 }
 
+static void set_training(struct effect *e, object_id module, bool training, bool known)
+{
+	uint32_t set = training || !known ? O_TRAINING : 0;
+
+	if (!training || !known)
+		set |= O_EVAL;
+	flag_modules(e, module, set, known ? (O_TRAINING | O_EVAL) & ~set : 0, MODULE_DEPTH);
+}
+
+/* module.train(mode), module.eval() */
+static void switch_training(struct effect *e, const struct value *modules)
+{
+	const char *name = api_name(e->entry);
+	bool evaluates = strcmp(name, "torch.nn.Module.eval") == 0;
+	object_id mode = value_single(e->a, effect_argument(e, 1, "mode"));
+	bool known = evaluates || !effect_argument(e, 1, "mode").n ||
+		     (mode.n && def_of(e->a, mode)->kind == OBJECT_CONST);
+
+	if (!evaluates && strcmp(name, "torch.nn.Module.train") != 0)
+		return;
+	evaluates |= mode.n && def_of(e->a, mode)->sub == SUB_const_false;
+	for (uint32_t i = 0; i < modules->count; i++)
+		if (object_read(e->state, modules->refs[i])->flags & O_MODULE)
+			set_training(e, modules->refs[i], !evaluates, known && modules->count == 1);
+}
+
 static value_id moved_module(struct effect *e, value_id modules)
 {
 	const struct value *v = value_get(e->a, modules);
+
+	switch_training(e, v);
 
 	if (moves_to(e) != MOVES_TO_DEVICE)
 		return modules;
@@ -335,24 +365,22 @@ value_id effect_cuts_in_place(struct effect *e)
 	return target;
 }
 
-static void freeze_module(struct effect *e, object_id id, bool frozen, int depth)
+/* Sets and clears flags of a module and of its parts. */
+static void flag_modules(struct effect *e, object_id id, uint32_t set, uint32_t clear, int depth)
 {
 	struct object *object;
 
 	if (depth == 0 || !object_exists(e->state, id))
 		return;
 	object = object_write(e->a, e->state, id);
-	if (frozen)
-		object->flags |= O_FROZEN;
-	else
-		object->flags &= ~(uint32_t)O_FROZEN;
+	object->flags = (object->flags & ~clear) | set;
 	for (uint32_t i = 0; i <= object->field_count; i++) {
 		const value_id part = i < object->field_count ? object->fields[i].value : object->elements;
 		const struct value *v = value_get(e->a, part);
 
 		for (uint32_t k = 0; k < v->count; k++)
 			if (object_read(e->state, v->refs[k])->flags & O_MODULE)
-				freeze_module(e, v->refs[k], frozen, depth - 1);
+				flag_modules(e, v->refs[k], set, clear, depth - 1);
 	}
 }
 
@@ -367,7 +395,7 @@ value_id effect_requires_grad(struct effect *e)
 		object_id id = v->refs[i];
 
 		if (object_read(e->state, id)->flags & O_MODULE)
-			freeze_module(e, id, off, 6);
+			flag_modules(e, id, off ? O_FROZEN : 0, off ? 0 : O_FROZEN, MODULE_DEPTH);
 		else if (is_tensor_like(e->a, id))
 			attribute_set(e->a, e->act, e->state, e->call.inst, value_of(e->a, id),
 				      intern_text(e->a->names, "requires_grad", 13),
@@ -383,8 +411,11 @@ static void note_backward(struct effect *e, bool retains)
 
 	for (uint32_t i = 0; i < e->a->backwards.count; i++)
 		if (e->a->backwards.at[i].context.n == site.context.n &&
-		    e->a->backwards.at[i].inst == site.inst)
+		    e->a->backwards.at[i].inst == site.inst) {
+			e->a->backward_now = UINT32_C(1) << i % 32;
 			return;
+		}
+	e->a->backward_now = UINT32_C(1) << e->a->backwards.count % 32;
 	vec_push(e->a->arena, &e->a->backwards, site);
 }
 

@@ -177,7 +177,8 @@ static bool keeps_after_use(struct analysis *a, const struct state *state, objec
 	const struct object *o = object_read(state, older_of(kept));
 
 	(void)a;
-	return (o->tensor & T_FREED) && !(object_read(state, holder)->flags & O_CLEARED);
+	return (o->tensor & T_FREED) && !(object_read(state, holder)->flags & O_CLEARED) &&
+	       !is_older(holder) && !object_exists(state, older_of(holder));
 }
 
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
@@ -301,7 +302,7 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		p = event_note(a, act, inst, EVENT_CHAIN, holder, v->refs[i]);
 		p->holder_kind = HOLDER_TENSOR;
 		p->carrier = carrier;
-		if (o->tensor & T_ACCUMULATES)
+		if (graph_sums_up(a, state, v->refs[i]))
 			p->flags |= EVENT_ACCUMULATES;
 		if (o->tensor & T_WEIGHTS)
 			p->flags |= EVENT_WEIGHTS;
@@ -379,7 +380,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 		event->born = born_place(a, p->kept, &event->born_text);
 		event->value_name = source_text(def_of(a, p->kept)->file, arena,
 						def_of(a, p->kept)->place.span);
-		if (def_of(a, p->kept)->kept_activations)
+		if (def_of(a, p->kept)->kept_activations && !p->after_use)
 			event->flags |= EVENT_ACTIVATIONS;
 		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
 	} else {
@@ -441,6 +442,20 @@ static bool outlives_backward(struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* Does another backward go through the graph that this one retains? */
+static bool needed_again(const struct analysis *a, object_id graph, int depth)
+{
+	const struct def *def = def_of(a, graph);
+	const struct value *parents = value_get(a, def->parents_seen);
+
+	if (def->backward_sites & (def->backward_sites - 1))
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
+		if (parents->refs[i].n / 2 != graph.n / 2 && needed_again(a, parents->refs[i], depth - 1))
+			return true;
+	return false;
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
@@ -451,12 +466,15 @@ static bool stands(struct analysis *a, const struct pending *p)
 			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);
 	case EVENT_STORE:
-		return (!kept->reached_old || p->after_use) && graph_proven(a, p->kept);
+		return (!kept->reached_old || p->after_use) && !def_of(a, p->holder)->drained &&
+		       graph_proven(a, p->kept);
 	case EVENT_LAST:
 		return !kept->reached && !kept->escaped && kept->kept_activations &&
 		       graph_proven(a, p->kept);
 	case EVENT_EVAL:
 		return eval_stands(a, p);
+	case EVENT_RETAIN:
+		return p->kept.n != 0 && !needed_again(a, p->kept, 8);
 	default:
 		return true;
 	}

@@ -462,6 +462,10 @@ static value_id do_yield(struct analysis *a, struct activation *act, struct stat
 		value = iterate(a, act, state, at, value);
 	act->yielded = value_join(a, act->yielded, value);
 	act->yield_modes |= state->modes;
+	if (!act->exit) /* the consumer may see no more of it than this */
+		act->exit = state_copy(a, state);
+	else
+		state_join(a, act->exit, state);
 	return value_flags(a, V_NONE | V_CLEAN);
 }
 
@@ -515,6 +519,8 @@ static value_id define(struct analysis *a, struct activation *act, struct state 
 		scope_leave(a, act, state, at, inst->name);
 		return value_flags(a, V_NUMBER);
 	case OP_match:
+		if (inst->sub == SUB_match_position || inst->sub == SUB_match_rest)
+			return unknown_value(a, act, state, at, 0, operand(act, inst, 0));
 		return value_flags(a, V_NUMBER);
 	case OP_unknown:
 		return unknown_value(a, act, state, at, 0, (value_id){0});

@@ -195,11 +195,12 @@ static uint32_t marks_begin(struct analysis *a)
 	return ++a->mark_round;
 }
 
-void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
-		void *context)
+static void walk(struct analysis *a, const struct state *state, value_id from, unsigned through,
+		 graph_visit *visit, void *context)
 {
 	const uint32_t round = marks_begin(a);
 	uint32_t visited = 0;
+	const struct object *object;
 
 	for (;;) {
 		const struct value *v = value_get(a, from);
@@ -216,8 +217,15 @@ void graph_walk(struct analysis *a, const struct state *state, value_id from, gr
 			return;
 		if (!visit(a, state, a->walk.at[--a->walk.count], context))
 			return;
-		from = object_read(state, a->walk.at[a->walk.count])->parents;
+		object = object_read(state, a->walk.at[a->walk.count]);
+		from = (object->tensor & through) == through ? object->parents : (value_id){0};
 	}
+}
+
+void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
+		void *context)
+{
+	walk(a, state, from, 0, visit, context);
 }
 
 struct search {
@@ -243,23 +251,40 @@ bool graph_reaches(struct analysis *a, const struct state *state, value_id from,
 	return search.found;
 }
 
+bool graph_sums_up(struct analysis *a, const struct state *state, object_id sum)
+{
+	struct search search = {older_of(sum), false};
+	const struct object *object = object_read(state, sum);
+
+	if (object->tensor & T_ACCUMULATES)
+		walk(a, state, object->parents, T_ACCUMULATES, find_visit, &search);
+	return search.found;
+}
+
+struct saved_search {
+	context_id context;
+	loop_id loop;
+	bool found;
+};
+
 static bool activation_visit(struct analysis *a, const struct state *state, object_id id,
 			     void *context)
 {
+	struct saved_search *search = context;
 	const struct object *o = object_read(state, id);
-	bool *found = context;
 
-	(void)a;
-	*found = (o->tensor & T_LIVE) && (o->tensor & T_SAVES) && may_carry(o);
-	return !*found;
+	search->found = (o->tensor & T_LIVE) && (o->tensor & T_SAVES) && may_carry(o) &&
+			made_inside(a, def_of(a, id), search->context, search->loop);
+	return !search->found;
 }
 
-bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id)
+bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id,
+			     context_id context, loop_id loop)
 {
-	bool found = false;
+	struct saved_search search = {context, loop, false};
 
-	graph_walk(a, state, value_of(a, id), activation_visit, &found);
-	return found;
+	graph_walk(a, state, value_of(a, id), activation_visit, &search);
+	return search.found;
 }
 
 struct reach {
@@ -286,6 +311,7 @@ static void mark_reached(struct analysis *a, const struct state *state, object_i
 	if (!(object_read(state, id)->tensor & T_LIVE))
 		return;
 	def->reached = true;
+	def->backward_sites |= a->backward_now;
 	if (is_older(id) && retain)
 		def->reached_retained = true;
 	else if (is_older(id))

@@ -114,6 +114,11 @@ struct object *object_write(struct analysis *a, struct state *state, object_id i
 	return object;
 }
 
+uint32_t item_key(const struct analysis *a, object_id owner, object_id key)
+{
+	return key.n + (def_of(a, owner)->kind == OBJECT_INSTANCE ? ITEM_KEYS : 0);
+}
+
 struct object *object_renew(struct analysis *a, struct state *state, object_id id)
 {
 	struct object *object = arena_new(a->arena, struct object);
@@ -347,14 +352,15 @@ static void rename_object(struct analysis *a, struct state *state, uint32_t plac
 }
 
 /* What an event asks to know when the iteration ends. */
-static void judge_aged(struct analysis *a, const struct state *state, const uint64_t *aged)
+static void judge_aged(struct analysis *a, const struct state *state, const uint64_t *aged,
+		       struct aging aging)
 {
 	for (uint32_t i = 0; i < state->count; i++) {
 		object_id id = state->entries[i].id;
 		struct def *def = def_of(a, id);
 
 		if (!is_older(id) && def->watched && (aged[id.n / 128] >> (id.n / 2 % 64) & 1) &&
-		    graph_holds_activations(a, state, id))
+		    graph_holds_activations(a, state, id, aging.context, aging.loop))
 			def_of(a, id)->kept_activations = true;
 	}
 }
@@ -396,7 +402,10 @@ static void age(struct analysis *a, struct state *state, struct aging aging)
 	}
 	if (!any)
 		return;
-	judge_aged(a, state, aged);
+	judge_aged(a, state, aged, aging);
+	if (a->top) /* a generator goes on after it has given a value */
+		a->top->yielded = value_join(a, a->top->yielded,
+					     value_older(a, a->top->yielded, aged));
 	for (uint32_t i = 0; i < state->count; i++)
 		rename_object(a, state, i, aged);
 	merge_aged(a, state, aged);
