@@ -16,7 +16,6 @@
 #include "analyzer/ir/build.h"
 
 enum {
-	PY_DEPTH_MAX = 400,        /* nested expressions and statements */
 	PY_OPERANDS_MAX = 32768,   /* of one instruction */
 	PY_FINALLY_NODES = 200000, /* lowered again for ways out of finally, a module */
 };

@@ -129,17 +129,24 @@ sym_id py_name(const struct py_scopes *scopes, uint32_t scope, uint32_t node)
 	return intern_text(scopes->names, name, length);
 }
 
+/* Scopes nested so deeply that nobody lowers them are no scopes. */
 static uint32_t scope_add(struct collector *c, enum py_scope_kind kind, uint32_t node,
 			  uint32_t parent)
 {
 	struct py_scopes *scopes = c->scopes;
+	const struct py_scope *around = &scopes->scopes.at[parent];
 	uint32_t id = scopes->scopes.count;
-	struct py_scope scope = {.node = node, .kind = kind, .parent = parent, .owner = id};
+	struct py_scope scope = {
+		.node = node,
+		.kind = kind,
+		.parent = parent,
+		.owner = kind == PY_SCOPE_TYPE ? around->owner : id,
+		.depth = around->depth + (kind != PY_SCOPE_TYPE),
+		.private_prefix = around->private_prefix,
+	};
 
-	if (parent)
-		scope.private_prefix = scopes->scopes.at[parent].private_prefix;
-	if (kind == PY_SCOPE_TYPE)
-		scope.owner = scopes->scopes.at[parent].owner;
+	if (scope.depth > PY_DEPTH_MAX + 1)
+		return parent;
 	vec_push(scopes->scratch, &scopes->scopes, scope);
 	table_set(scopes, 0, node, id);
 	return id;

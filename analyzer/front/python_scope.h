@@ -11,6 +11,9 @@
 
 #include "analyzer/front/python_tree.h"
 
+/* Nested expressions and statements that are lowered. */
+enum { PY_DEPTH_MAX = 400 };
+
 enum py_scope_kind {
 	PY_SCOPE_MODULE,
 	PY_SCOPE_FUNCTION,
@@ -45,6 +48,7 @@ struct py_scope {
 	uint32_t parent, owner; /* scopes; the module is 1 */
 	uint32_t first, last;   /* symbols, of the owner */
 	uint32_t slots;         /* how many */
+	uint32_t depth;         /* of functions and classes */
 	sym_id private_prefix;  /* innermost class, for __names */
 	bool is_generator, is_async;
 };

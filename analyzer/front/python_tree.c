@@ -7,6 +7,8 @@
 
 const TSLanguage *tree_sitter_python(void);
 
+enum { INDENT_MAX = 200 }; /* levels that a dump shows */
+
 struct node_name {
 	const char *text;
 	bool named;
@@ -317,7 +319,7 @@ void py_tree_dump(const struct py_tree *tree, struct text *out)
 		const struct py_node *node = &tree->nodes[n];
 		while (ends.count && ends.at[ends.count - 1] <= n)
 			ends.count--;
-		text_add_repeated(out, ' ', (size_t)ends.count * 2);
+		text_add_repeated(out, ' ', ends.count < INDENT_MAX ? ends.count * 2 : INDENT_MAX * 2);
 		if (node->field)
 			text_print(out, "%s: ", field_names[node->field]);
 		text_print(out, "%s %u..%u\n", node->kind ? node_names[node->kind].text : "?",

@@ -93,12 +93,14 @@ static block_id meet(const struct ir_func *func, block_id a, block_id b)
 	return a;
 }
 
+/* Predecessors stand in order; last first, each meeting is a short way up, even
+ * where a thousand blocks lead to one. */
 static block_id meet_predecessors(const struct ir_func *func, const struct cfg_preds *preds,
 				  block_id block)
 {
 	block_id found = {0};
 
-	for (uint32_t p = preds->first[block.n]; p < preds->first[block.n + 1]; p++) {
+	for (uint32_t p = preds->first[block.n + 1]; p-- > preds->first[block.n];) {
 		block_id pred = preds->list[p];
 		if (func->dominator[pred.n].n)
 			found = found.n ? meet(func, found, pred) : pred;
@@ -136,15 +138,53 @@ bool cfg_dominates(const struct ir_func *func, block_id by, block_id block)
 	return block.n == by.n;
 }
 
-/* Blocks that jump back to `header`, onto the end of `stack`. */
-static uint32_t back_edges(const struct ir_func *func, const struct cfg_preds *preds,
-			   block_id header, block_id *stack)
+/* The dominator tree, numbered from the top: a block dominates those from its
+ * `first` up to, not including, its `end`. */
+struct dominated {
+	uint32_t first, end;
+};
+
+static struct dominated *number_dominated(struct arena *scratch, const struct ir_func *func)
 {
+	uint32_t count = func->blocks.count;
+	struct dominated *at = arena_array(scratch, struct dominated, count);
+	uint32_t *size = arena_array(scratch, uint32_t, count);
+
+	for (uint32_t i = func->order_count; i-- > 1;) {
+		uint32_t b = func->order[i].n;
+		size[func->dominator[b].n] += size[b] + 1;
+	}
+	/* While a parent's children are numbered, its `end` is where the next goes. */
+	at[0].end = 1;
+	for (uint32_t i = 0; i < func->order_count; i++) {
+		uint32_t b = func->order[i].n;
+		struct dominated *parent = &at[func->dominator[b].n];
+		at[b].first = parent->end;
+		at[b].end = parent->end + 1;
+		parent->end += size[b] + 1;
+	}
+	return at;
+}
+
+/* What finding the loops needs. */
+struct loops {
+	struct ir_func *func;
+	const struct cfg_preds *preds;
+	const struct dominated *dominated;
+	block_id *stack;
+};
+
+/* Blocks that jump back to `header`, onto the stack. */
+static uint32_t back_edges(const struct loops *l, block_id header)
+{
+	struct dominated at = l->dominated[header.n];
 	uint32_t count = 0;
 
-	for (uint32_t p = preds->first[header.n]; p < preds->first[header.n + 1]; p++)
-		if (cfg_dominates(func, header, preds->list[p]))
-			stack[count++] = preds->list[p];
+	for (uint32_t p = l->preds->first[header.n]; p < l->preds->first[header.n + 1]; p++) {
+		uint32_t first = l->dominated[l->preds->list[p].n].first;
+		if (first >= at.first && first < at.end)
+			l->stack[count++] = l->preds->list[p];
+	}
 	return count;
 }
 
@@ -157,15 +197,15 @@ static loop_id outermost(const struct ir_func *func, loop_id loop)
 
 /* Backwards from the back edges to the header. What inner loops already own is
  * passed over by their headers. */
-static void flood_loop(struct ir_func *func, const struct cfg_preds *preds, loop_id id,
-		       block_id *stack)
+static void flood_loop(const struct loops *l, loop_id id)
 {
+	struct ir_func *func = l->func;
 	block_id header = func->loops.at[id.n].header;
-	uint32_t depth = back_edges(func, preds, header, stack);
+	uint32_t depth = back_edges(l, header);
 
 	func->blocks.at[header.n].loop = id;
 	while (depth) {
-		block_id at = stack[--depth];
+		block_id at = l->stack[--depth];
 		loop_id known = func->blocks.at[at.n].loop;
 
 		if (known.n) {
@@ -177,8 +217,8 @@ static void flood_loop(struct ir_func *func, const struct cfg_preds *preds, loop
 		} else {
 			func->blocks.at[at.n].loop = id;
 		}
-		for (uint32_t p = preds->first[at.n]; p < preds->first[at.n + 1]; p++)
-			stack[depth++] = preds->list[p];
+		for (uint32_t p = l->preds->first[at.n]; p < l->preds->first[at.n + 1]; p++)
+			l->stack[depth++] = l->preds->list[p];
 	}
 }
 
@@ -207,21 +247,24 @@ static void find_loops(struct arena *arena, struct ir_func *func, const struct c
 {
 	struct arena scratch = {0};
 	uint32_t edges = preds->first[func->blocks.count];
-	block_id *stack = arena_array(&scratch, block_id, (size_t)edges * 2 + 1);
+	struct loops l = {
+		.func = func,
+		.preds = preds,
+		.dominated = number_dominated(&scratch, func),
+		.stack = arena_array(&scratch, block_id, (size_t)edges * 2 + 1),
+	};
 
 	vec_push(arena, &func->loops, (struct ir_loop){.depth = 0});
-	for (uint32_t i = 0; i < func->order_count; i++) {
-		block_id block = func->order[i];
-		if (back_edges(func, preds, block, stack))
-			vec_push(arena, &func->loops, (struct ir_loop){.header = block});
-	}
-	for (uint32_t l = func->loops.count - 1; l; l--)
-		flood_loop(func, preds, (loop_id){l}, stack);
-	for (uint32_t l = 1; l < func->loops.count; l++) {
-		struct ir_loop *loop = &func->loops.at[l];
+	for (uint32_t i = 0; i < func->order_count; i++)
+		if (back_edges(&l, func->order[i]))
+			vec_push(arena, &func->loops, (struct ir_loop){.header = func->order[i]});
+	for (uint32_t id = func->loops.count - 1; id; id--)
+		flood_loop(&l, (loop_id){id});
+	for (uint32_t id = 1; id < func->loops.count; id++) {
+		struct ir_loop *loop = &func->loops.at[id];
 		loop->depth = func->loops.at[loop->parent.n].depth + 1;
 		loop->span = spans && spans[loop->header.n].end ? spans[loop->header.n]
-								: blocks_span(func, (loop_id){l});
+								: blocks_span(func, (loop_id){id});
 	}
 	arena_release(&scratch);
 }

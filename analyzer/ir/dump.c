@@ -197,7 +197,7 @@ static void put_span(struct dump *d, struct span span, size_t line_start)
 		length = (size_t)(end - from);
 	text_add_chars(d->out, "; ");
 	if (length > SNIPPET_MAX)
-		for (length = SNIPPET_MAX; (from[length] & 0xc0) == 0x80;)
+		for (length = SNIPPET_MAX; length && (from[length] & 0xc0) == 0x80;)
 			length--;
 	text_add(d->out, from, length);
 	if (length < span.end - span.start)

@@ -441,6 +441,19 @@ static void check_slots(struct check *c)
 			wrong(c, "parameter %u has no slot", p);
 }
 
+/* A block of a loop is its header, or its dominator is in the loop too. */
+static bool loop_dominates(const struct ir_func *func, uint32_t b)
+{
+	loop_id loop = func->blocks.at[b].loop;
+	loop_id around = func->blocks.at[func->dominator[b].n].loop;
+
+	if (loop.n == 0 || func->loops.at[loop.n].header.n == b)
+		return true;
+	while (around.n && around.n != loop.n)
+		around = func->loops.at[around.n].parent;
+	return around.n == loop.n;
+}
+
 /* What cfg_compute left: order, dominators and loops agree with the edges. */
 static void check_cfg(struct check *c)
 {
@@ -449,7 +462,6 @@ static void check_cfg(struct check *c)
 	for (uint32_t i = 0; i < func->order_count; i++) {
 		uint32_t b = func->order[i].n;
 		struct cfg_edges edges = cfg_successors(&func->blocks.at[b]);
-		loop_id loop = func->blocks.at[b].loop;
 
 		if (func->order_of[b] != i)
 			wrong(c, "b%u: order is out of step", b);
@@ -458,7 +470,7 @@ static void check_cfg(struct check *c)
 				wrong(c, "b%u: leads to what is unreachable", b);
 		if (b != 1 && !cfg_dominates(func, func->dominator[b], (block_id){b}))
 			wrong(c, "b%u: its dominator is none", b);
-		if (loop.n && !cfg_dominates(func, func->loops.at[loop.n].header, (block_id){b}))
+		if (!loop_dominates(func, b))
 			wrong(c, "b%u: its loop's header does not dominate it", b);
 	}
 }
