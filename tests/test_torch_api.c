@@ -409,6 +409,10 @@ START_TEST(odd_names_are_unknown)
 	ck_assert_ptr_null(api_find(".", 1));
 	ck_assert_ptr_null(api_find("::", 2));
 	ck_assert_ptr_null(api_find("torch\0relu", 10));
+	ck_assert_ptr_null(api_method("torch.Tensor", 12, "add_\0", 5));
+	ck_assert_ptr_null(
+	        api_framework_method("lightning.LightningModule", 25, "test_step\0", 10));
+	ck_assert_uint_eq(api_canonical("torch\0", 6, longer, sizeof(longer)), 6);
 	ck_assert_ptr_null(api_find("<<<", 3));
 	ck_assert_ptr_null(api_find(">", 1));
 	ck_assert_ptr_null(api_method("", 0, "", 0));

@@ -2,78 +2,21 @@
 
 #include <string.h>
 
-#include "analyzer/torch/api_tables.h"
+#include "analyzer/torch/api_search.h"
 
 enum {
-	NAME_ROOM = 256,      /* longer names have no row */
 	MAX_BASES = 16,       /* longest chain of base classes that is followed */
 	MAX_ALIAS_ROUNDS = 4, /* an alias may lead to the prefix of another */
 };
 
-struct slice {
-	const char *at;
-	size_t length;
-};
-
-static struct slice name_at(uint32_t offset)
-{
-	const char *text = api_name_block + offset;
-
-	return (struct slice){text, strlen(text)};
-}
-
-/* Like strcmp of `name` with the NUL-terminated `row`. */
-static int compare(struct slice name, const char *row)
-{
-	size_t i = 0;
-
-	while (i < name.length && row[i] != '\0' && name.at[i] == row[i])
-		i++;
-	if (i == name.length)
-		return row[i] == '\0' ? 0 : -1;
-	return (unsigned char)name.at[i] < (unsigned char)row[i] ? -1 : 1;
-}
-
-static const void *search(const struct api_table *table, struct slice name)
-{
-	const char *base = table->rows;
-	uint32_t low = 0, high = table->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const char *row = base + (size_t)middle * table->size;
-		uint32_t offset;
-		int order;
-
-		memcpy(&offset, row, sizeof(offset));
-		order = compare(name, api_name_block + offset);
-		if (order == 0)
-			return row;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
-static const void *search_all(const struct api_table *tables, size_t count, struct slice name)
-{
-	const void *row = NULL;
-
-	for (size_t i = 0; i < count && row == NULL; i++)
-		row = search(&tables[i], name);
-	return row;
-}
-
 static const struct api_entry *find_exact(struct slice name)
 {
-	return search_all(api_tables, API_TABLE_COUNT, name);
+	return search_tables(api_tables, API_TABLE_COUNT, name);
 }
 
 static const struct api_class *class_exact(struct slice name)
 {
-	return search_all(api_class_tables, 2, name);
+	return search_tables(api_class_tables, 2, name);
 }
 
 /* Copies `name` with C++ spelling made Python's: "::" is a dot, template arguments and the
@@ -114,7 +57,7 @@ static const struct api_pair *alias_of(struct slice name, size_t *prefix)
 
 		if (end < name.length && name.at[end] != '.')
 			continue;
-		row = search_all(api_alias_tables, 2, (struct slice){name.at, end});
+		row = search_tables(api_alias_tables, 2, (struct slice){name.at, end});
 		if (row != NULL) {
 			*prefix = end;
 			return row;
@@ -132,11 +75,6 @@ static size_t replace_prefix(char *text, size_t length, size_t prefix, struct sl
 	return length - prefix + by.length;
 }
 
-static bool is_upper(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
 static bool is_known(struct slice name)
 {
 	return find_exact(name) != NULL || class_exact(name) != NULL;
@@ -146,7 +84,7 @@ static bool is_known(struct slice name)
 static size_t to_functional(char *text, size_t length, size_t room)
 {
 	static const char from[] = "torch.", to[] = "torch.nn.functional.";
-	char trial[NAME_ROOM];
+	char trial[API_NAME_ROOM];
 	size_t used;
 
 	if (length < sizeof(from) || length >= sizeof(trial) ||
@@ -159,6 +97,24 @@ static size_t to_functional(char *text, size_t length, size_t room)
 		return length;
 	memcpy(text, trial, used + 1);
 	return used;
+}
+
+/* A slice that the tables can be asked for, with C++ spelling gone; empty when there is no row
+ * for anything that begins so. */
+static struct slice canonical_of(const char *name, size_t length, char room[API_NAME_ROOM])
+{
+	struct slice canonical = {room, 0};
+
+	if (memchr(name, '\0', length) != NULL || length >= API_NAME_ROOM)
+		return canonical;
+	canonical.length = undecorate((struct slice){name, length}, room, API_NAME_ROOM);
+	if (!search_root(api_tables, API_TABLE_COUNT, canonical) &&
+	    !search_root(api_alias_tables, 2, canonical) &&
+	    !search_root(api_class_tables, 2, canonical))
+		canonical.length = 0;
+	else
+		canonical.length = api_canonical(name, length, room, API_NAME_ROOM);
+	return canonical;
 }
 
 size_t api_canonical(const char *name, size_t length, char *out, size_t room)
@@ -175,83 +131,24 @@ size_t api_canonical(const char *name, size_t length, char *out, size_t room)
 		alias = alias_of(now, &prefix);
 		if (alias == NULL)
 			break;
-		used = replace_prefix(out, used, prefix, name_at(alias->to), room);
+		used = replace_prefix(out, used, prefix, search_name(alias->to), room);
 	}
 	if (used > 0 && memchr(name, ':', length) != NULL && !is_known((struct slice){out, used}))
 		used = to_functional(out, used, room);
 	return used;
 }
 
-static size_t last_dot(struct slice name)
-{
-	size_t end = name.length;
-
-	while (end > 0 && name.at[end - 1] != '.')
-		end--;
-	return end;
-}
-
-/* Start of the last word of a name in camel case: "Config" of BertConfig, "LM" of GptForCausalLM.
- */
-static size_t last_word(struct slice name)
-{
-	size_t start = name.length;
-
-	while (start > 0 && !is_upper(name.at[start - 1]) && name.at[start - 1] != '.')
-		start--;
-	while (start > 1 && is_upper(name.at[start - 1]) && is_upper(name.at[start - 2]))
-		start--;
-	return start > 0 && is_upper(name.at[start - 1]) ? start - 1 : start;
-}
-
-/* The row named by the first `prefix` bytes of `name`, a star, and what follows `rest`. */
-static const void *find_starred(const struct api_table *tables, size_t count, struct slice name,
-                                size_t prefix, size_t rest)
-{
-	char room[NAME_ROOM];
-	size_t tail = name.length - rest;
-
-	if (prefix + 1 + tail > sizeof(room))
-		return NULL;
-	memcpy(room, name.at, prefix);
-	room[prefix] = '*';
-	memcpy(room + prefix + 1, name.at + rest, tail);
-	return search_all(tables, count, (struct slice){room, prefix + 1 + tail});
-}
-
-/* Rows for many names: "transformers.*Config", "transformers.*Config.from_pretrained",
- * "transformers.*.from_pretrained", "cv2.*"; the longest prefix wins, then the longest tail. */
-static const void *find_pattern(const struct api_table *tables, size_t count, struct slice name)
-{
-	size_t last = last_dot(name);
-	struct slice owner = {name.at, last > 0 ? last - 1 : 0};
-	const void *row = NULL;
-
-	for (size_t end = last; end > 1 && row == NULL; end--) {
-		if (name.at[end - 1] != '.')
-			continue;
-		row = find_starred(tables, count, name, end, last_word(name));
-		if (row == NULL && end < last)
-			row = find_starred(tables, count, name, end, last_word(owner));
-		if (row == NULL && end < last)
-			row = find_starred(tables, count, name, end, last - 1);
-		if (row == NULL)
-			row = find_starred(tables, count, name, end, name.length);
-	}
-	return row;
-}
-
 static const struct api_class *class_or_pattern(struct slice name)
 {
 	const struct api_class *row = class_exact(name);
 
-	return row != NULL ? row : find_pattern(api_class_tables, 2, name);
+	return row != NULL ? row : search_pattern(api_class_tables, 2, name);
 }
 
 /* "torch.nn.Linear.parameters" has no row, its base class does. */
 static const struct api_entry *find_inherited(struct slice name)
 {
-	size_t dot = last_dot(name);
+	size_t dot = search_last_dot(name);
 
 	if (dot < 2 || class_or_pattern((struct slice){name.at, dot - 1}) == NULL)
 		return NULL;
@@ -260,42 +157,36 @@ static const struct api_entry *find_inherited(struct slice name)
 
 const struct api_entry *api_find(const char *name, size_t length)
 {
-	char room[NAME_ROOM];
-	const struct api_entry *row = find_exact((struct slice){name, length});
-	struct slice canonical;
+	char room[API_NAME_ROOM];
+	struct slice canonical = canonical_of(name, length, room);
+	const struct api_entry *row;
 
-	if (row != NULL)
-		return row;
-	canonical = (struct slice){room, api_canonical(name, length, room, sizeof(room))};
-	if (canonical.length > 0)
-		row = find_exact(canonical);
+	if (canonical.length == 0)
+		return NULL;
+	row = find_exact(canonical);
 	if (row == NULL)
 		row = find_inherited(canonical);
-	return row != NULL ? row : find_pattern(api_tables, API_TABLE_COUNT, canonical);
+	return row != NULL ? row : search_pattern(api_tables, API_TABLE_COUNT, canonical);
 }
 
 const struct api_class *api_class_find(const char *name, size_t length)
 {
-	char room[NAME_ROOM];
-	const struct api_class *row = class_exact((struct slice){name, length});
-	struct slice canonical;
+	char room[API_NAME_ROOM];
+	struct slice canonical = canonical_of(name, length, room);
 
-	if (row != NULL)
-		return row;
-	canonical = (struct slice){room, api_canonical(name, length, room, sizeof(room))};
-	return class_or_pattern(canonical);
+	return canonical.length == 0 ? NULL : class_or_pattern(canonical);
 }
 
 const struct api_class *api_class_base(const struct api_class *class)
 {
-	struct slice base = name_at(class->base);
+	struct slice base = search_name(class->base);
 
 	return base.length == 0 ? NULL : class_exact(base);
 }
 
 static size_t join(char *room, struct slice owner, struct slice member)
 {
-	if (owner.length + 1 + member.length >= NAME_ROOM)
+	if (owner.length + 1 + member.length >= API_NAME_ROOM)
 		return 0;
 	memcpy(room, owner.at, owner.length);
 	room[owner.length] = '.';
@@ -306,13 +197,13 @@ static size_t join(char *room, struct slice owner, struct slice member)
 const struct api_entry *api_method(const char *class_name, size_t class_length, const char *method,
                                    size_t method_length)
 {
-	char room[NAME_ROOM];
+	char room[API_NAME_ROOM];
 	struct slice owner = {class_name, class_length};
 	struct slice member = {method, method_length};
 	const struct api_class *class = api_class_find(class_name, class_length);
 
 	if (class != NULL)
-		owner = name_at(class->name);
+		owner = search_name(class->name);
 	for (int depth = 0; depth < MAX_BASES; depth++) {
 		size_t used = join(room, owner, member);
 		const struct api_entry *row = NULL;
@@ -322,7 +213,7 @@ const struct api_entry *api_method(const char *class_name, size_t class_length, 
 		class = class == NULL ? NULL : api_class_base(class);
 		if (row != NULL || class == NULL)
 			return row;
-		owner = name_at(class->name);
+		owner = search_name(class->name);
 	}
 	return NULL;
 }
@@ -346,8 +237,8 @@ static const struct api_hook_mode *hook_of(struct slice class, struct slice meth
 	for (uint32_t i = 0; i < api_hook_table.count; i++) {
 		const struct api_hook_mode *row = &rows[i];
 
-		if (compare(class, api_name_block + row->class_name) == 0 &&
-		    compare(method, api_name_block + row->method) == 0)
+		if (search_compare(class, row->class_name) == 0 &&
+		    search_compare(method, row->method) == 0)
 			return row;
 	}
 	return NULL;
@@ -359,8 +250,10 @@ const struct api_hook_mode *api_framework_method(const char *class_name, size_t 
 	const struct api_class *class = api_class_find(class_name, class_length);
 	const struct api_hook_mode *row = NULL;
 
+	if (memchr(method, '\0', method_length) != NULL)
+		return NULL;
 	for (int depth = 0; depth < MAX_BASES && class != NULL && row == NULL; depth++) {
-		row = hook_of(name_at(class->name), (struct slice){method, method_length});
+		row = hook_of(search_name(class->name), (struct slice){method, method_length});
 		class = api_class_base(class);
 	}
 	return row;
@@ -378,8 +271,8 @@ const char *api_class_name(const struct api_class *class)
 
 const char *api_result_class(const struct api_entry *entry)
 {
-	struct slice name = name_at(entry->name);
-	const struct api_pair *row = search_all(api_result_tables, 2, name);
+	struct slice name = search_name(entry->name);
+	const struct api_pair *row = search_tables(api_result_tables, 2, name);
 
 	if (row != NULL)
 		return api_name_block + row->to;

@@ -18,7 +18,10 @@ struct api_pair { /* alias and canonical name; function and class of its result 
 	uint32_t to;
 };
 
-enum { API_TABLE_COUNT = 4 };
+enum {
+	API_TABLE_COUNT = 4,
+	API_NAME_ROOM = 256, /* longer names have no row */
+};
 
 extern const char *const api_name_block;
 extern const struct api_table api_tables[API_TABLE_COUNT];
