@@ -431,7 +431,8 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 	else
 		result = module_result(a, act, state, call, module);
 	run_hooks(a, act, state, call, module, result);
-	note_eval(a, act, state, call, result);
+	if ((object_read(state, module)->flags & (O_EVAL | O_TRAINING)) == O_EVAL)
+		note_eval(a, act, state, call, result);
 	return result;
 }
 

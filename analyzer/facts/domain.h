@@ -87,6 +87,7 @@ enum tensor_bits {
 	T_FREED = 32,     /* backward may have run through it */
 	T_SAVES = 64,     /* its node saves tensors */
 	T_VIEW = 128,     /* small view of another storage */
+	T_ARRAY = 256,    /* shares its storage with a numpy array */
 	T_ACCUMULATES = 512, /* made by a sum, a concatenation, a minimum */
 	T_WEIGHTS = 1024, /* made of parameters only */
 	T_MODULE = 2048,  /* made by calling a module */

@@ -63,6 +63,21 @@ static value_id single_tensor(struct effect *e, value_id operands, unsigned bits
 	return value_of(e->a, id);
 }
 
+/* An array shares the storage of its tensor: whole it is what people want to
+ * keep, a part of it pins the rest. */
+static value_id shared_array(struct effect *e)
+{
+	value_id source = effect_target(e);
+	object_id id;
+
+	if (tensors_in(e->a, e->state, source, 0).n == 0)
+		return value_flags(e->a, V_CLEAN);
+	id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x86, (value_id){0},
+			 T_ARRAY | T_OUTPUT);
+	def_of(e->a, id)->api = e->entry;
+	return value_of(e->a, id);
+}
+
 value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 {
 	switch ((enum api_kind)e->entry->result) {
@@ -78,6 +93,8 @@ value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 	case KIND_TENSOR:
 	case KIND_RESULT:
 		return single_tensor(e, operands, bits);
+	case KIND_ARRAY:
+		return shared_array(e);
 	case KIND_TENSORS:
 		return tensor_tuple(e, operands, bits);
 	case KIND_TENSOR_LIST:
@@ -205,8 +222,9 @@ static value_id apply_effect(struct effect *e)
 	case API_GETS:
 	case API_FIELD:
 		return effect_gets(e);
-	case API_NONE:
 	case API_NUMBER:
+		return effect_result(e, (value_id){0}, 0);
+	case API_NONE:
 	case API_SAVES_FOR_BACKWARD:
 	case API_ZERO_GRAD:
 	case API_SYNC:

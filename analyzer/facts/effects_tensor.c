@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What a tensor keeps whatever is done with its graph. */
-enum { T_LASTING = T_DEVICE | T_OUTPUT, MODULE_DEPTH = 6 };
+enum { T_LASTING = T_DEVICE | T_OUTPUT | T_ARRAY, MODULE_DEPTH = 6 };
 
 static void flag_modules(struct effect *e, object_id id, uint32_t set, uint32_t clear, int depth);
 
@@ -112,12 +112,13 @@ value_id effect_passes(struct effect *e)
 
 static uint16_t bits_of(struct effect *e, value_id value)
 {
-	const struct value *v = value_get(e->a, value);
+	const value_id tensors = tensors_in(e->a, e->state, value, 2);
+	const struct value *v = value_get(e->a, tensors);
 	uint16_t bits = 0;
 
 	for (uint32_t i = 0; i < v->count; i++)
 		bits |= object_read(e->state, v->refs[i])->tensor;
-	return bits;
+	return bits & T_WEIGHTS ? bits | T_OUTPUT : bits;
 }
 
 value_id effect_views(struct effect *e, bool keeps_graph)
@@ -168,7 +169,7 @@ static value_id moved_to_host(struct effect *e, value_id source, unsigned bits)
 	object_id id = value_single(e->a, moved);
 
 	if (id.n && is_tensor_like(e->a, id))
-		object_write(e->a, e->state, id)->tensor &= (uint16_t)~T_DEVICE;
+		object_write(e->a, e->state, id)->tensor &= (uint16_t)~(T_DEVICE | T_OUTPUT);
 	return moved;
 }
 

@@ -138,7 +138,8 @@ static void name_holder(struct analysis *a, struct activation *act, const struct
 		if (kind != OBJECT_INSTANCE && kind != OBJECT_NAMESPACE)
 			continue;
 		for (uint32_t f = 0; f < o->field_count; f++)
-			if (value_has(a, o->fields[f].value, holder)) {
+			if (o->fields[f].key < PARTIAL_KEYWORDS &&
+			    value_has(a, o->fields[f].value, holder)) {
 				const sym_id name = {o->fields[f].key};
 
 				p->holder_name = intern_chars(a->names, name, NULL);
@@ -211,12 +212,15 @@ static bool is_plural(enum object_kind kind)
 }
 
 /* What another container already holds lives no longer for being copied. */
-static bool is_copied(struct analysis *a, const struct state *state, object_id holder, object_id kept)
+static bool is_copied(struct analysis *a, const struct state *state, object_id holder,
+		      value_id value, object_id kept)
 {
+	const value_id held = contents_of(a, object_read(state, holder));
+
 	for (uint32_t i = 0; is_older(kept) && i < state->count; i++) {
 		object_id id = state->entries[i].id;
 
-		if (id.n / 2 == holder.n / 2 || !is_plural(container_kind(a, state, id)))
+		if (id.n / 2 == holder.n / 2 || value_has(a, value, id) || value_has(a, held, id) || !is_plural(container_kind(a, state, id)))
 			continue;
 		if (value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2), kept))
 			return true;
@@ -257,7 +261,8 @@ static bool is_gathered(struct analysis *a, const struct activation *act, const 
 static bool grows_data(const struct analysis *a, const struct object *o, object_id kept)
 {
 	return def_of(a, kept)->kind == OBJECT_TENSOR && (o->tensor & T_OUTPUT) &&
-	       !(o->tensor & (T_SCALAR | T_LEAF));
+	       !(o->tensor & (T_SCALAR | T_LEAF)) &&
+	       (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
 }
 
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
@@ -277,7 +282,7 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 		const object_id older = older_of(v->refs[i]);
 
 		if (!value_has(a, before, older) || (!may_carry(t) && !grows_data(a, t, v->refs[i])) ||
-		    is_copied(a, state, holder, v->refs[i]) ||
+		    is_copied(a, state, holder, value, v->refs[i]) ||
 		    is_gathered(a, act, state, inst, v->refs[i]))
 			continue;
 		note_store(a, act, state, inst, holder, value, v->refs[i]);
@@ -412,6 +417,7 @@ static bool eval_stands(const struct analysis *a, const struct pending *p)
 
 	return !kept->reached && !kept->escaped &&
 	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
+	       context.n == p->context.n &&
 	       !backward_in_loop(a, context, loop, false);
 }
 

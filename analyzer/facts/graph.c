@@ -115,7 +115,9 @@ static struct carried carry_of(struct analysis *a, const struct state *state, va
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *o = object_read(state, v->refs[i]);
 
-		carried.lasting |= o->tensor & (T_DEVICE | T_OUTPUT);
+		carried.lasting |= o->tensor & (T_DEVICE | T_OUTPUT | T_ARRAY);
+		if (o->tensor & T_WEIGHTS)
+			carried.lasting |= T_OUTPUT;
 		if (o->tensor & (T_GRAPH | T_LEAF))
 			carried.bits |= T_GRAPH;
 		if (o->tensor & T_ASSUMED)
