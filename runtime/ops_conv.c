@@ -1,174 +1,9 @@
-/*
- * Convolutions of one to three dimensions, plain and transposed. Both are one sum over pairs of a
- * position on the small side and one on the big side: a plain convolution gathers from big (its
- * input) to small, a transposed one scatters from small (its input) to big, and the weight's
- * gradient sums over both. Forward, backward and second-order are this walk in three modes.
- */
+/* Convolutions: arguments, nodes, and gradients of both orders; see conv.h for the sums. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/conv.h"
 #include "runtime/op.h"
-
-enum { DIMS = 3, CONV_INTS = 3 + 4 * DIMS };
-
-struct conv {
-	int nd;
-	bool transposed;
-	int64_t groups;
-	int64_t stride[DIMS], pad[DIMS], dilation[DIMS], output_pad[DIMS];
-};
-
-/* ---- the walk */
-
-enum mode { GATHER, SCATTER, WEIGHT };
-
-struct walk {
-	enum mode mode;
-	double *small, *big, *weight;
-	int64_t batch, groups;
-	int64_t small_channels, big_channels; /* of one group */
-	int64_t small_size[DIMS], big_size[DIMS], kernel[DIMS];
-	int64_t stride[DIMS], pad[DIMS], dilation[DIMS];
-};
-
-static int64_t volume(const int64_t *size)
-{
-	return size[0] * size[1] * size[2];
-}
-
-/* The offset on the big side that position `at` and kernel element `k` meet; -1: outside. */
-static int64_t big_offset(const struct walk *w, const int64_t *at, const int64_t *k)
-{
-	int64_t offset = 0;
-
-	for (int d = 0; d < DIMS; d++) {
-		int64_t p = at[d] * w->stride[d] - w->pad[d] + k[d] * w->dilation[d];
-
-		if (p < 0 || p >= w->big_size[d])
-			return -1;
-		offset = offset * w->big_size[d] + p;
-	}
-	return offset;
-}
-
-static double meet(const struct walk *w, double *big, double *weight, double small)
-{
-	if (w->mode == GATHER)
-		return *big * *weight;
-	if (w->mode == SCATTER)
-		*big += small * *weight;
-	else
-		*weight += small * *big;
-	return 0;
-}
-
-/* One element of the small side with all that it meets. */
-static void walk_element(const struct walk *w, const int64_t *at, double *small, double *big,
-                         double *weight)
-{
-	int64_t area = volume(w->big_size), field = volume(w->kernel), k[DIMS], c, i = 0;
-	double sum = 0;
-
-	for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {
-		for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {
-			for (k[2] = 0; k[2] < w->kernel[2]; k[2]++, i++) {
-				int64_t offset = big_offset(w, at, k);
-
-				for (c = 0; offset >= 0 && c < w->big_channels; c++)
-					sum += meet(w, big + c * area + offset,
-					            weight + c * field + i, *small);
-			}
-		}
-	}
-	if (w->mode == GATHER)
-		*small = sum;
-}
-
-/* All positions of one channel of the small side. */
-static void walk_channel(const struct walk *w, double *small, double *big, double *weight)
-{
-	int64_t at[DIMS];
-
-	for (at[0] = 0; at[0] < w->small_size[0]; at[0]++) {
-		for (at[1] = 0; at[1] < w->small_size[1]; at[1]++) {
-			for (at[2] = 0; at[2] < w->small_size[2]; at[2]++)
-				walk_element(w, at, small++, big, weight);
-		}
-	}
-}
-
-static void walk_run(const struct walk *w)
-{
-	int64_t n, g, c, channels = w->groups * w->small_channels;
-	int64_t field = w->big_channels * volume(w->kernel);
-
-	for (n = 0; n < w->batch; n++) {
-		for (g = 0; g < w->groups; g++) {
-			double *big = w->big +
-			              (n * w->groups + g) * w->big_channels * volume(w->big_size);
-
-			for (c = g * w->small_channels; c < (g + 1) * w->small_channels; c++)
-				walk_channel(w,
-				             w->small + (n * channels + c) * volume(w->small_size),
-				             big, w->weight + c * field);
-		}
-	}
-}
-
-/* Sizes with leading ones, so that there are always three dimensions. */
-static void sizes_of(const struct ag_tensor *t, int64_t *out)
-{
-	int nd = t->ndim - 2, d;
-
-	for (d = 0; d < DIMS; d++)
-		out[d] = d < DIMS - nd ? 1 : t->shape[2 + d - (DIMS - nd)];
-}
-
-static void geometry(struct walk *w, const struct conv *c, const struct ag_tensor *small,
-                     const struct ag_tensor *big, const struct ag_tensor *weight)
-{
-	int d, shift = DIMS - c->nd;
-
-	w->batch = small->shape[0];
-	w->groups = c->groups;
-	w->small_channels = small->shape[1] / c->groups;
-	w->big_channels = big->shape[1] / c->groups;
-	sizes_of(small, w->small_size);
-	sizes_of(big, w->big_size);
-	sizes_of(weight, w->kernel);
-	for (d = 0; d < DIMS; d++) {
-		w->stride[d] = d < shift ? 1 : c->stride[d - shift];
-		w->pad[d] = d < shift ? 0 : c->pad[d - shift];
-		w->dilation[d] = d < shift ? 1 : c->dilation[d - shift];
-	}
-}
-
-/* Fills `out`, which is the operand that `mode` writes, from the other two. */
-static void walk_tensors(const struct conv *c, enum mode mode, struct ag_tensor *small,
-                         struct ag_tensor *big, struct ag_tensor *weight)
-{
-	struct ag_tensor *all[3] = {small, big, weight};
-	struct ag_tensor *out = all[mode],
-	                 *in[2] = {all[mode ? 0 : 1], all[mode == WEIGHT ? 1 : 2]};
-	struct walk w = {.mode = mode};
-	double *values[3];
-	int i;
-
-	if (!ag_ready(out, in, 2))
-		return;
-	geometry(&w, c, small, big, weight);
-	for (i = 0; i < 3; i++)
-		values[i] = i == (int)mode ? ag_alloc((size_t)out->numel + 1, sizeof(double))
-		                           : ag_plain(all[i]);
-	w.small = values[0];
-	w.big = values[1];
-	w.weight = values[2];
-	if (small->numel && big->numel && weight->numel)
-		walk_run(&w);
-	ag_put_plain(out, values[mode]);
-	for (i = 0; i < 3; i++)
-		free(values[i]);
-}
 
 /* ---- arguments */
 
@@ -178,9 +13,9 @@ static void conv_pack(const struct conv *c, int64_t *ints)
 	ints[1] = c->transposed;
 	ints[2] = c->groups;
 	memcpy(ints + 3, c->stride, sizeof(c->stride));
-	memcpy(ints + 3 + DIMS, c->pad, sizeof(c->pad));
-	memcpy(ints + 3 + 2 * DIMS, c->dilation, sizeof(c->dilation));
-	memcpy(ints + 3 + 3 * DIMS, c->output_pad, sizeof(c->output_pad));
+	memcpy(ints + 3 + CONV_DIMS, c->pad, sizeof(c->pad));
+	memcpy(ints + 3 + 2 * CONV_DIMS, c->dilation, sizeof(c->dilation));
+	memcpy(ints + 3 + 3 * CONV_DIMS, c->output_pad, sizeof(c->output_pad));
 }
 
 static void conv_unpack(struct conv *c, const int64_t *ints)
@@ -189,9 +24,9 @@ static void conv_unpack(struct conv *c, const int64_t *ints)
 	c->transposed = ints[1] != 0;
 	c->groups = ints[2];
 	memcpy(c->stride, ints + 3, sizeof(c->stride));
-	memcpy(c->pad, ints + 3 + DIMS, sizeof(c->pad));
-	memcpy(c->dilation, ints + 3 + 2 * DIMS, sizeof(c->dilation));
-	memcpy(c->output_pad, ints + 3 + 3 * DIMS, sizeof(c->output_pad));
+	memcpy(c->pad, ints + 3 + CONV_DIMS, sizeof(c->pad));
+	memcpy(c->dilation, ints + 3 + 2 * CONV_DIMS, sizeof(c->dilation));
+	memcpy(c->output_pad, ints + 3 + 3 * CONV_DIMS, sizeof(c->output_pad));
 }
 
 /* The settings as arguments; the lists live in `items`. */
@@ -202,13 +37,13 @@ static void conv_values(const struct conv *c, struct ag_value *v, struct ag_valu
 
 	for (i = 0; i < 4; i++) {
 		for (d = 0; d < c->nd; d++)
-			items[i * DIMS + d] = ag_int(lists[i][d]);
+			items[i * CONV_DIMS + d] = ag_int(lists[i][d]);
 	}
 	v[0] = ag_list(items, (size_t)c->nd);
-	v[1] = ag_list(items + DIMS, (size_t)c->nd);
-	v[2] = ag_list(items + 2 * DIMS, (size_t)c->nd);
+	v[1] = ag_list(items + CONV_DIMS, (size_t)c->nd);
+	v[2] = ag_list(items + 2 * CONV_DIMS, (size_t)c->nd);
 	v[3] = ag_bool(c->transposed);
-	v[4] = ag_list(items + 3 * DIMS, (size_t)c->nd);
+	v[4] = ag_list(items + 3 * CONV_DIMS, (size_t)c->nd);
 	v[5] = ag_int(c->groups);
 }
 
@@ -341,7 +176,7 @@ bool op_run_convolution(struct ag_frame *f)
 	struct ag_node *node;
 	struct conv c;
 
-	if (w->ndim < 3 || w->ndim > DIMS + 2 || x->ndim != w->ndim)
+	if (w->ndim < 3 || w->ndim > CONV_DIMS + 2 || x->ndim != w->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Expected %d-dimensional input for %d-dimensional weight, but got "
 		               "%d-dimensional input instead",
@@ -359,9 +194,9 @@ bool op_run_convolution(struct ag_frame *f)
 		conv_pack(&c, node->ints);
 	}
 	if (c.transposed)
-		walk_tensors(&c, SCATTER, x, out, w);
+		conv_walk(&c, CONV_SCATTER, x, out, w);
 	else
-		walk_tensors(&c, GATHER, out, x, w);
+		conv_walk(&c, CONV_GATHER, out, x, w);
 	add_bias(out, b);
 	return ag_finish(f, out, node);
 }
@@ -375,9 +210,9 @@ static struct ag_tensor *input_gradient(struct ag_ctx *ctx, const struct conv *c
 	struct ag_tensor *out = ag_make(ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true);
 
 	if (out && c->transposed)
-		walk_tensors(c, GATHER, out, g, w);
+		conv_walk(c, CONV_GATHER, out, g, w);
 	else if (out)
-		walk_tensors(c, SCATTER, g, out, w);
+		conv_walk(c, CONV_SCATTER, g, out, w);
 	return out;
 }
 
@@ -388,9 +223,9 @@ static struct ag_tensor *weight_gradient(struct ag_ctx *ctx, const struct conv *
 	struct ag_tensor *out = ag_make(ctx, (enum ag_dtype)w->dtype, w->ndim, w->shape, true);
 
 	if (out && c->transposed)
-		walk_tensors(c, WEIGHT, x, g, out);
+		conv_walk(c, CONV_WEIGHT, x, g, out);
 	else if (out)
-		walk_tensors(c, WEIGHT, g, x, out);
+		conv_walk(c, CONV_WEIGHT, g, x, out);
 	return out;
 }
 
@@ -452,7 +287,7 @@ static bool conv_gradients(struct ag_ctx *ctx, const struct conv *c, struct ag_t
                            struct ag_tensor *x, struct ag_tensor *w, int64_t mask,
                            struct ag_tensor **out)
 {
-	struct ag_value v[10] = {ag_arg(g), ag_arg(x), ag_arg(w)}, items[4 * DIMS];
+	struct ag_value v[10] = {ag_arg(g), ag_arg(x), ag_arg(w)}, items[4 * CONV_DIMS];
 	struct ag_results results;
 	uint32_t next = 0;
 	int i;
@@ -492,7 +327,7 @@ bool bw_Convolution(struct ag_bw *b)
 static struct ag_tensor *convolve(struct ag_ctx *ctx, const struct conv *c, struct ag_tensor *x,
                                   struct ag_tensor *w)
 {
-	struct ag_value v[9] = {ag_arg(x), ag_arg(w), ag_none()}, items[4 * DIMS];
+	struct ag_value v[9] = {ag_arg(x), ag_arg(w), ag_none()}, items[4 * CONV_DIMS];
 
 	if (!x || !w)
 		return NULL;
@@ -568,7 +403,7 @@ bool bw_ConvolutionBackward(struct ag_bw *b)
 static struct ag_tensor *pad_same(struct ag_frame *f, struct ag_tensor *x,
                                   const struct ag_tensor *w, struct conv *c)
 {
-	struct ag_value pads[2 * DIMS], v[3];
+	struct ag_value pads[2 * CONV_DIMS], v[3];
 	bool uneven = false;
 	int d;
 
@@ -624,7 +459,7 @@ static bool run_nd(struct ag_frame *f, int nd, bool transposed)
 {
 	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 1), *out;
 	struct conv c = {.nd = nd, .transposed = transposed};
-	struct ag_value v[9], items[4 * DIMS], squeeze[2];
+	struct ag_value v[9], items[4 * CONV_DIMS], squeeze[2];
 	bool batch;
 
 	if (!batched(f, x, nd, &batch) || !user_settings(f, &c))

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/linalg.h"
 #include "runtime/matrix.h"
-#include "runtime/op.h"
 
 /* ---- what the rows share */
 
@@ -24,26 +24,11 @@ static bool is_square(struct ag_frame *f, const struct ag_tensor *a)
 	return ag_need_float(f, a);
 }
 
-static int64_t batch_of(const struct ag_tensor *a)
-{
-	return ag_count(a->ndim - 2, a->shape);
-}
-
-static struct ag_tensor *turned(struct ag_ctx *ctx, struct ag_tensor *a)
-{
-	return a ? op_transpose(ctx, a, -2, -1) : NULL;
-}
-
 static struct ag_tensor *inverse(struct ag_ctx *ctx, struct ag_tensor *a)
 {
 	struct ag_value v[1] = {ag_arg(a)};
 
 	return a ? op_call(ctx, AG_OP_inv, v, 1) : NULL;
-}
-
-static struct ag_tensor *times(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b)
-{
-	return a && b ? op_matmul(ctx, a, b) : NULL;
 }
 
 /* a with dimensions of size one behind, to be multiplied with matrices or rows. */
@@ -64,7 +49,7 @@ struct factors {
 
 static bool factors_open(struct ag_ctx *ctx, struct factors *s, struct ag_tensor *a)
 {
-	int64_t n = a->shape[a->ndim - 1], batch = batch_of(a), i;
+	int64_t n = a->shape[a->ndim - 1], batch = linalg_batch(a), i;
 
 	memset(s, 0, sizeof(*s));
 	s->lu = scoped(ctx, ag_make(ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true));
@@ -107,7 +92,7 @@ static bool not_singular(struct ag_frame *f, const struct factors *s, int64_t n,
 
 static void fill_inverse(const struct factors *s, struct ag_tensor *out)
 {
-	int64_t n = out->shape[out->ndim - 1], batch = batch_of(out), i, k;
+	int64_t n = out->shape[out->ndim - 1], batch = linalg_batch(out), i, k;
 	double *values = ag_alloc((size_t)out->numel + 1, sizeof(*values));
 
 	for (i = 0; i < batch; i++) {
@@ -129,7 +114,7 @@ bool op_run_inv(struct ag_frame *f)
 	if (!is_square(f, a))
 		return false;
 	good = factors_open(f->ctx, &s, a) &&
-	       not_singular(f, &s, a->shape[a->ndim - 1], batch_of(a));
+	       not_singular(f, &s, a->shape[a->ndim - 1], linalg_batch(a));
 	if (good)
 		out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
 	if (out && ag_ready1(out, a))
@@ -148,8 +133,8 @@ bool op_run_inv(struct ag_frame *f)
 
 bool bw_LinalgInv(struct ag_bw *b)
 {
-	struct ag_tensor *t = turned(B_CTX, B_SAVED(0));
-	struct ag_tensor *g = times(B_CTX, t, times(B_CTX, B_GRAD, t));
+	struct ag_tensor *t = linalg_turned(B_CTX, B_SAVED(0));
+	struct ag_tensor *g = linalg_times(B_CTX, t, linalg_times(B_CTX, B_GRAD, t));
 
 	if (!g)
 		return false;
@@ -170,7 +155,7 @@ static bool solve_fits(struct ag_frame *f, const struct ag_tensor *a, const stru
 		               "linalg.solve: Expected A and B to have the same dtype");
 	if (b->ndim < 1 || (!*vector && b->ndim != a->ndim) ||
 	    b->shape[b->ndim - (*vector ? 1 : 2)] != a->shape[a->ndim - 1] ||
-	    ag_count(b->ndim - (*vector ? 1 : 2), b->shape) != batch_of(a))
+	    ag_count(b->ndim - (*vector ? 1 : 2), b->shape) != linalg_batch(a))
 		return ag_fail(
 		        f->ctx, AG_ERR_RUNTIME,
 		        "linalg.solve: Incompatible shapes of A and B for the equation AX = B");
@@ -180,7 +165,8 @@ static bool solve_fits(struct ag_frame *f, const struct ag_tensor *a, const stru
 static void fill_solution(const struct factors *s, struct ag_tensor *out, struct ag_tensor *b,
                           int64_t n)
 {
-	int64_t batch = batch_of(s->lu), columns = batch * n > 0 ? b->numel / (batch * n) : 0, i;
+	int64_t batch = linalg_batch(s->lu), columns = batch * n > 0 ? b->numel / (batch * n) : 0,
+	        i;
 	double *values = ag_plain(b);
 
 	for (i = 0; i < batch; i++)
@@ -216,7 +202,7 @@ bool op_run_solve(struct ag_frame *f)
 	if (!solve_fits(f, in[0], in[1], &vector))
 		return false;
 	n = in[0]->shape[in[0]->ndim - 1];
-	if (factors_open(f->ctx, &s, in[0]) && not_singular(f, &s, n, batch_of(in[0])))
+	if (factors_open(f->ctx, &s, in[0]) && not_singular(f, &s, n, linalg_batch(in[0])))
 		out = ag_make(f->ctx, (enum ag_dtype)in[1]->dtype, in[1]->ndim, in[1]->shape, true);
 	if (out && ag_ready2(out, in[0], in[1]))
 		fill_solution(&s, out, in[1], n);
@@ -229,7 +215,7 @@ bool op_run_solve(struct ag_frame *f)
 bool bw_LinalgSolve(struct ag_bw *b)
 {
 	bool vector = b->node->ints[0] != 0;
-	struct ag_tensor *a = turned(B_CTX, B_SAVED(0)), *x = B_SAVED(3), *g, *ga;
+	struct ag_tensor *a = linalg_turned(B_CTX, B_SAVED(0)), *x = B_SAVED(3), *g, *ga;
 	struct ag_value v[2] = {ag_arg(a), ag_arg(B_GRAD)};
 
 	if (!a || !x)
@@ -240,8 +226,8 @@ bool bw_LinalgSolve(struct ag_bw *b)
 	B_SET(1, g);
 	if (!B_WANT(0))
 		return true;
-	ga = times(B_CTX, vector ? widened(B_CTX, g, 1) : g,
-	           vector ? op_unsqueeze(B_CTX, x, -2) : turned(B_CTX, x));
+	ga = linalg_times(B_CTX, vector ? widened(B_CTX, g, 1) : g,
+	                  vector ? op_unsqueeze(B_CTX, x, -2) : linalg_turned(B_CTX, x));
 	if (!ga)
 		return false;
 	B_SET(0, op_neg(B_CTX, ga));
@@ -253,7 +239,7 @@ bool bw_LinalgSolve(struct ag_bw *b)
 static void fill_determinants(const struct factors *s, struct ag_tensor *sign,
                               struct ag_tensor *out, int64_t n, bool logs)
 {
-	int64_t batch = batch_of(s->lu), i, k;
+	int64_t batch = linalg_batch(s->lu), i, k;
 	double *values = ag_alloc((size_t)batch + 1, sizeof(*values));
 	double *signs = ag_alloc((size_t)batch + 1, sizeof(*signs));
 
@@ -321,7 +307,7 @@ bool op_run_slogdet(struct ag_frame *f)
 
 bool bw_LinalgDet(struct ag_bw *b)
 {
-	struct ag_tensor *t = turned(B_CTX, inverse(B_CTX, B_SAVED(0))), *det = B_SAVED(3);
+	struct ag_tensor *t = linalg_turned(B_CTX, inverse(B_CTX, B_SAVED(0))), *det = B_SAVED(3);
 
 	if (!t || !det)
 		return false;
@@ -331,7 +317,7 @@ bool bw_LinalgDet(struct ag_bw *b)
 
 bool bw_LinalgSlogdet(struct ag_bw *b)
 {
-	struct ag_tensor *t = turned(B_CTX, inverse(B_CTX, B_SAVED(0)));
+	struct ag_tensor *t = linalg_turned(B_CTX, inverse(B_CTX, B_SAVED(0)));
 
 	if (!t)
 		return false;
@@ -344,7 +330,7 @@ bool bw_LinalgSlogdet(struct ag_bw *b)
 
 static bool fill_cholesky(struct ag_frame *f, struct ag_tensor *out, struct ag_tensor *a)
 {
-	int64_t n = a->shape[a->ndim - 1], batch = batch_of(a), i;
+	int64_t n = a->shape[a->ndim - 1], batch = linalg_batch(a), i;
 	double *in, *l;
 	bool good = true;
 
@@ -382,203 +368,27 @@ bool op_run_cholesky(struct ag_frame *f)
 	}
 	if (!arg_b(f, 1))
 		return ag_give(f, out);
-	return ag_give_ref(f, turned(f->ctx, scoped(f->ctx, out)));
+	return ag_give_ref(f, linalg_turned(f->ctx, scoped(f->ctx, out)));
 }
 
 /* inv(L)' X inv(L) with X half of L'G and its mirror; the lower half of L'G is what counts. */
 bool bw_LinalgCholesky(struct ag_bw *b)
 {
 	struct ag_tensor *l = B_SAVED(0), *i = inverse(B_CTX, l), *p, *below, *x;
-	struct ag_value v[2] = {ag_arg(times(B_CTX, turned(B_CTX, l), B_GRAD)), ag_int(0)};
+	struct ag_value v[2] = {ag_arg(linalg_times(B_CTX, linalg_turned(B_CTX, l), B_GRAD)),
+	                        ag_int(0)};
 
 	if (!i || !v[0].as.tensor)
 		return false;
 	p = op_call(B_CTX, AG_OP_tril, v, 2);
 	v[1] = ag_int(-1);
-	below = turned(B_CTX, op_call(B_CTX, AG_OP_tril, v, 2));
+	below = linalg_turned(B_CTX, op_call(B_CTX, AG_OP_tril, v, 2));
 	if (!p || !below)
 		return false;
 	x = op_mul_n(B_CTX, op_add(B_CTX, p, below), 0.5);
-	x = times(B_CTX, turned(B_CTX, i), times(B_CTX, x, i));
+	x = linalg_times(B_CTX, linalg_turned(B_CTX, i), linalg_times(B_CTX, x, i));
 	if (!x)
 		return false;
 	B_SET(0, x);
 	return true;
-}
-
-/* ---- singular values */
-
-struct svd_results {
-	struct ag_tensor *u, *s, *vh;
-};
-
-static bool svd_make(struct ag_ctx *ctx, struct ag_tensor *a, struct svd_results *r)
-{
-	int64_t rows = a->shape[a->ndim - 2], columns = a->shape[a->ndim - 1];
-	int64_t shape[AG_MAX_DIMS], k = rows < columns ? rows : columns;
-	enum ag_dtype dtype = (enum ag_dtype)a->dtype;
-
-	memcpy(shape, a->shape, sizeof(shape));
-	shape[a->ndim - 1] = k;
-	r->u = ag_make(ctx, dtype, a->ndim, shape, true);
-	shape[a->ndim - 2] = k;
-	r->s = ag_make(ctx, dtype, a->ndim - 1, shape, true);
-	shape[a->ndim - 1] = columns;
-	r->vh = ag_make(ctx, dtype, a->ndim, shape, true);
-	return r->u && r->s && r->vh;
-}
-
-static void svd_fill(struct ag_tensor *a, struct svd_results *r)
-{
-	int64_t rows = a->shape[a->ndim - 2], columns = a->shape[a->ndim - 1], batch = batch_of(a),
-	        i;
-	int64_t k = rows < columns ? rows : columns;
-	double *in, *u, *s, *vh;
-
-	if (!ag_ready1(r->u, a) || !ag_ready1(r->s, a) || !ag_ready1(r->vh, a))
-		return;
-	in = ag_plain(a);
-	u = ag_alloc((size_t)r->u->numel + 1, sizeof(*u));
-	s = ag_alloc((size_t)r->s->numel + 1, sizeof(*s));
-	vh = ag_alloc((size_t)r->vh->numel + 1, sizeof(*vh));
-	for (i = 0; i < batch; i++)
-		matrix_svd(in + i * rows * columns, rows, columns, u + i * rows * k, s + i * k,
-		           vh + i * k * columns);
-	ag_put_plain(r->u, u);
-	ag_put_plain(r->s, s);
-	ag_put_plain(r->vh, vh);
-	free(in);
-	free(u);
-	free(s);
-	free(vh);
-}
-
-/* The node has the results u, s, vh in this order, given or not. */
-static bool svd_run(struct ag_frame *f, struct svd_results *r)
-{
-	struct ag_tensor *a = arg_t(f, 0), *all[3];
-	struct ag_node *node;
-
-	memset(r, 0, sizeof(*r));
-	if (a->ndim < 2)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-		               "linalg.svd: The input tensor A must have at least 2 dimensions.");
-	if (!ag_need_float(f, a) || !svd_make(f->ctx, a, r))
-		return false;
-	svd_fill(a, r);
-	node = ag_record1(f->ctx, AG_NODE_LinalgSvd, a, 3, 0);
-	all[0] = r->u;
-	all[1] = r->s;
-	all[2] = r->vh;
-	for (int i = 0; node && i < 3; i++)
-		ag_set_history(all[i], node);
-	if (node) {
-		ag_save_output(node, 0, r->s);
-		ag_save_output(node, 1, r->u);
-		ag_save_output(node, 2, r->vh);
-		ag_node_release(node);
-	}
-	return true;
-}
-
-bool op_run_svd(struct ag_frame *f)
-{
-	struct ag_tensor *a = arg_t(f, 0);
-	struct svd_results r;
-	bool good;
-
-	if (arg_b(f, 1) && (a->ndim < 2 || a->shape[a->ndim - 1] != a->shape[a->ndim - 2]))
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-		               "linalg.svd: full_matrices=True is not supported for matrices that "
-		               "are not square");
-	good = svd_run(f, &r);
-	if (good)
-		return ag_give(f, r.u) && ag_give(f, r.s) && ag_give(f, r.vh);
-	ag_release(r.u);
-	ag_release(r.s);
-	ag_release(r.vh);
-	return false;
-}
-
-bool op_run_svdvals(struct ag_frame *f)
-{
-	struct svd_results r;
-	bool good = svd_run(f, &r);
-
-	ag_release(r.u);
-	ag_release(r.vh);
-	if (good)
-		return ag_give(f, r.s);
-	ag_release(r.s);
-	return false;
-}
-
-/* skew(m) / e with e[i][j] = s[j]^2 - s[i]^2 and ones on its diagonal, where skew is zero. */
-static struct ag_tensor *skew_over(struct ag_ctx *ctx, struct ag_tensor *m, struct ag_tensor *s)
-{
-	struct ag_tensor *square = op_mul(ctx, s, s), *e, *t = turned(ctx, m);
-
-	if (!m || !t || !square)
-		return NULL;
-	e = op_sub(ctx, op_unsqueeze(ctx, square, -2), op_unsqueeze(ctx, square, -1));
-	e = e ? op_add(ctx, e, op_cast(ctx, op_eq_n(ctx, e, 0), (enum ag_dtype)e->dtype)) : NULL;
-	return e ? op_div(ctx, op_sub(ctx, m, t), e) : NULL;
-}
-
-static struct ag_tensor *sum_of(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b)
-{
-	if (!a || !b)
-		return a ? a : b;
-	return op_add(ctx, a, b);
-}
-
-/* From the gradient of U: within U's span, and outside of it when A is tall. */
-static struct ag_tensor *from_u(struct ag_ctx *ctx, struct ag_tensor *g, struct ag_tensor *u,
-                                struct ag_tensor *s, struct ag_tensor *vh)
-{
-	struct ag_tensor *row = op_unsqueeze(ctx, s, -2), *p = times(ctx, turned(ctx, u), g), *in,
-	                 *out;
-
-	if (!p || !row)
-		return NULL;
-	in = op_mul(ctx, skew_over(ctx, p, s), row);
-	in = times(ctx, times(ctx, u, in), vh);
-	if (ag_size(u, -2) == ag_size(u, -1))
-		return in;
-	out = op_div(ctx, op_sub(ctx, g, times(ctx, u, p)), row);
-	return sum_of(ctx, in, times(ctx, out, vh));
-}
-
-static struct ag_tensor *from_vh(struct ag_ctx *ctx, struct ag_tensor *g, struct ag_tensor *u,
-                                 struct ag_tensor *s, struct ag_tensor *vh)
-{
-	struct ag_tensor *column = op_unsqueeze(ctx, s, -1), *p = times(ctx, vh, turned(ctx, g)),
-	                 *in, *out;
-
-	if (!p || !column)
-		return NULL;
-	in = op_mul(ctx, column, skew_over(ctx, p, s));
-	in = times(ctx, times(ctx, u, in), vh);
-	if (ag_size(vh, -2) == ag_size(vh, -1))
-		return in;
-	out = op_div(ctx, op_sub(ctx, g, times(ctx, turned(ctx, p), vh)), column);
-	return sum_of(ctx, in, times(ctx, u, out));
-}
-
-bool bw_LinalgSvd(struct ag_bw *b)
-{
-	struct ag_tensor *s = B_SAVED(0), *u = B_SAVED(1), *vh = B_SAVED(2), *sum = NULL;
-	struct ag_ctx *ctx = B_CTX;
-
-	if (!s || !u || !vh)
-		return false;
-	if (b->grads[1])
-		sum = times(ctx, op_mul(ctx, u, op_unsqueeze(ctx, b->grads[1], -2)), vh);
-	if (b->grads[0])
-		sum = sum_of(ctx, sum, from_u(ctx, b->grads[0], u, s, vh));
-	if (b->grads[2])
-		sum = sum_of(ctx, sum, from_vh(ctx, b->grads[2], u, s, vh));
-	if (sum)
-		B_SET(0, sum);
-	return sum != NULL;
 }

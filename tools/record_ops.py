@@ -7,6 +7,7 @@ from a seed, so that the tests make the same ones and only results and gradients
 
 Fields of a row
   name, code, inputs, steps, results (registers that are the row's results)
+  differences  whether differences of results show the gradients
   memory   per choice of inputs that require grad:
            nodes: nodes added by the row, results first (AccumulateGrad not counted)
            new: bytes the row left allocated; kept: bytes live when only the results are held;
@@ -23,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from record_ops_rows import ROWS
+from record_ops_rows import NO_DIFFERENCES, ROWS
 
 SEED = 7            # set right before a row runs
 INPUT_SEED = 1234   # set before the inputs are made
@@ -402,6 +403,7 @@ def record_row(name, code, inputs, variants, shapes):
     names = [spec["name"] for spec in specs]
     row = {"name": name, "code": code, "inputs": specs}
     row["steps"], row["results"] = compile_row(code, names)
+    row["differences"] = name not in NO_DIFFERENCES
     choices = [set() if v == "none" else set(v.split("+")) for v in variants.split()]
     row["memory"] = [memory(row, needs) for needs in choices]
     row["values"] = [values_case(row, specs, choices[0])]

@@ -10,6 +10,9 @@ def row(name, code, inputs, variants=None, shapes=()):
     ROWS.append((name, code, inputs, variants, tuple(shapes)))
 
 
+# Rows whose gradient is by convention that of a symmetric input, which differences do not show.
+NO_DIFFERENCES = {"cholesky"}
+
 X = "x=3,4"
 XY = "x=3,4 y=3,4"
 U = "x=u:3,4"
