@@ -69,6 +69,7 @@ struct pending {
 	struct variable carrier;  /* CHAIN: what carries it from step to step */
 	struct event_place place; /* if not the instruction's own */
 	bool after_use; /* STORE: the holder still has some that backward went through */
+	bool from_outside; /* seen under unknown callers only */
 	struct event_place needed;
 	const char *holder_name;
 };
@@ -83,6 +84,21 @@ struct function_facts { /* gathered once a function */
 	const struct ir_func *func;
 	const struct flow_live *live;
 	bool executed;
+	bool known; /* from the body of the file */
+};
+
+/* What one analysis hands on. */
+struct judged_event {
+	struct event event;
+	const struct ir_func *func;
+	bool from_outside;
+};
+
+typedef VEC(const struct ir_func *) function_list;
+
+struct file_facts {
+	VEC(struct judged_event) events;
+	function_list known; /* functions that the body is known to call */
 };
 
 struct left_mode { /* a function returned with modes that it was not entered with */
@@ -119,6 +135,7 @@ struct analysis {
 	uint32_t stamps;
 	uint32_t steps;
 	bool exhausted;
+	bool from_outside; /* roots run whose callers are not known */
 
 
 };
@@ -219,7 +236,7 @@ void check_last(struct analysis *a, struct activation *act, struct state *state,
 		object_id holder, value_id value);
 /* With all its texts, in another arena. */
 struct event event_copy(struct arena *arena, const struct event *event);
-void events_judge(struct analysis *a, struct arena *arena, event_list *events);
+void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts);
 
 /* containers.c */
 enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id);

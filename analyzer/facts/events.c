@@ -38,6 +38,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 		.inst = inst,
 		.holder = newest_of(holder),
 		.kept = newest_of(kept),
+		.from_outside = a->from_outside,
 	};
 	uint32_t *slot;
 
@@ -49,6 +50,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 		*slot = a->pending.count;
 		vec_push(a->arena, &a->pending, key);
 	}
+	a->pending.at[*slot].from_outside &= a->from_outside;
 	if (kept.n != 0)
 		def_of(a, kept)->watched = true;
 	return &a->pending.at[*slot];
@@ -515,15 +517,21 @@ static bool told_by_store(struct analysis *a, const struct pending *p)
 	return false;
 }
 
-void events_judge(struct analysis *a, struct arena *arena, event_list *events)
+void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts)
 {
+	for (uint32_t i = 1; i < a->functions.count; i++)
+		if (a->functions.at[i].known)
+			vec_push(arena, &facts->known, a->functions.at[i].func);
 	for (uint32_t i = 1; i < a->pending.count; i++) {
-		struct event event = {0};
+		struct judged_event judged = {
+			.func = a->pending.at[i].func,
+			.from_outside = a->pending.at[i].from_outside,
+		};
 
 		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]))
 			continue;
-		fill_event(a, arena, &a->pending.at[i], &event);
-		vec_push(arena, events, event);
+		fill_event(a, arena, &a->pending.at[i], &judged.event);
+		vec_push(arena, &facts->events, judged);
 	}
 }
 

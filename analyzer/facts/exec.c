@@ -35,7 +35,8 @@ struct function_facts *function_facts(struct analysis *a, const struct project_f
 		*slot = a->functions.count;
 		vec_push(a->arena, &a->functions,
 			 (struct function_facts){
-				 func, flow_live_new(a->arena, file->lowered.module, func), false});
+				 func, flow_live_new(a->arena, file->lowered.module, func), false,
+				 false});
 	}
 	return &a->functions.at[*slot];
 }
@@ -56,6 +57,7 @@ struct activation activation_begin(struct analysis *a, struct activation *caller
 	};
 
 	facts->executed = true;
+	facts->known |= !a->from_outside;
 	act.names = func->kind == FUNC_MODULE ? namespace_object(a, file) : (object_id){0};
 	return act;
 }

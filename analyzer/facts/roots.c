@@ -1,0 +1,280 @@
+#include "analyzer/facts/roots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static value_id unknown_argument(struct root *root, uint32_t part)
+{
+	value_id value =
+		unknown_value(root->a, &root->act, root->state, 0, 0x1000 + part, (value_id){0});
+
+	object_write(root->a, root->state, value_single(root->a, value))->flags |= O_ESCAPED;
+	return value;
+}
+
+/* Calls with something unknown for each parameter, the receiver aside. */
+static value_id call_with_unknowns(struct root *root, struct activation *caller,
+				   struct state *state, object_id function, value_id receiver,
+				   uint32_t part)
+{
+	const struct ir_func *func = def_of(root->a, function)->func;
+	VEC(struct argument) arguments = {0};
+	struct state *before = root->state;
+	value_id result;
+
+	root->state = state;
+	for (uint32_t p = 0; p < func->params.count; p++) {
+		const struct ir_param *param = &func->params.at[p];
+		const sym_id name = func->slots.at[param->slot.n].name;
+
+		if (param->kind == PARAM_VAR_POSITIONAL || param->kind == PARAM_VAR_KEYWORD)
+			continue;
+		if (p == 0 && receiver.n)
+			vec_push(root->a->arena, &arguments, (struct argument){receiver, {0}});
+		else
+			vec_push(root->a->arena, &arguments,
+				 (struct argument){unknown_argument(root, part * 32 + p), name});
+	}
+	result = call_object(root->a, caller, state,
+			     (struct call){0, part, arguments.at, arguments.count}, function);
+	root->state = before;
+	return result;
+}
+
+/* A caller that is not known may still run backward on what it gets. */
+static void give_away(struct root *root, struct state *state, value_id result)
+{
+	const struct value *v = value_get(root->a, result);
+	uint8_t modes = state->modes;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (def_of(root->a, v->refs[i])->kind == OBJECT_GENERATOR)
+			result = value_join(root->a, result,
+					    call_generator(root->a, &root->act, state, 0, v->refs[i], &modes));
+	graph_may_be_needed(root->a, state, result, true);
+}
+
+static bool was_executed(struct analysis *a, const struct project_file *file,
+			 const struct ir_func *func)
+{
+	return function_facts(a, file, func)->executed;
+}
+
+static void restart(struct analysis *a)
+{
+	a->steps = 0;
+	a->exhausted = false;
+}
+
+static void run_function_root(struct root *root, object_id function)
+{
+	struct state *state = state_copy(root->a, root->state);
+	value_id result;
+
+	restart(root->a);
+	result = call_with_unknowns(root, &root->act, state, function, (value_id){0}, 0);
+	give_away(root, state, result);
+}
+
+static bool is_method(struct analysis *a, const struct state *state, object_id id)
+{
+	return def_of(a, id)->kind == OBJECT_FUNCTION &&
+	       !(object_read(state, id)->flags & O_STATIC);
+}
+
+/* The function that decorators wrap. */
+static object_id wrapped_function(struct analysis *a, const struct state *state, value_id value)
+{
+	object_id id = value_single(a, value);
+
+	for (int depth = 0; depth < 8 && id.n && def_of(a, id)->kind == OBJECT_WRAPPER; depth++)
+		id = value_single(a, object_read(state, id)->of);
+	return id;
+}
+
+/* Something of a namespace that can be started at. */
+struct candidate {
+	object_id id;      /* under its decorators */
+	object_id outer;   /* with them */
+	sym_id name;
+	uint32_t position; /* in the source: ids depend on thread timing */
+	bool referenced;   /* by code other than its own */
+};
+
+typedef VEC(struct candidate) candidate_list;
+
+static int by_position(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static candidate_list candidates_of(struct root *root, const struct state *state, object_id owner)
+{
+	const struct object *object = object_read(state, owner);
+	candidate_list list = {0};
+
+	for (uint32_t i = 0; i < object->field_count; i++) {
+		const value_id value = object->fields[i].value;
+		object_id id = wrapped_function(root->a, state, value);
+		const struct def *def = def_of(root->a, id);
+
+		if (id.n == 0 || def->file != root->file ||
+		    (def->kind != OBJECT_FUNCTION && def->kind != OBJECT_CLASS))
+			continue;
+		vec_push(root->a->arena, &list,
+			 (struct candidate){id, value_single(root->a, value),
+					    {object->fields[i].key}, def->place.span.start, false});
+	}
+	if (list.count)
+		qsort(list.at, list.count, sizeof(*list.at), by_position);
+	return list;
+}
+
+static bool lies_in(const struct ir_func *func, const struct ir_func *outer)
+{
+	return func->span.start >= outer->span.start && func->span.end <= outer->span.end;
+}
+
+static void mark_name(struct root *root, candidate_list *list, sym_id name,
+		      const struct ir_func *by)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->at[i].name.n == name.n && !lies_in(by, def_of(root->a, list->at[i].id)->func))
+			list->at[i].referenced = true;
+}
+
+/* Functions named in other functions of the file have callers that we know. */
+static void mark_referenced(struct root *root, candidate_list *list, enum ir_op how)
+{
+	const struct ir_module *module = root->file->lowered.module;
+
+	for (uint32_t f = 2; f < module->funcs.count; f++) {
+		const struct ir_func *func = module->funcs.at[f];
+
+		for (uint32_t i = 1; i < func->insts.count; i++)
+			if (func->insts.at[i].op == how &&
+			    (how == OP_load_attr || func->insts.at[i].sub == SUB_scope_global))
+				mark_name(root, list, (sym_id){func->insts.at[i].name}, func);
+	}
+}
+
+static bool runs_already(struct root *root, const struct candidate *candidate)
+{
+	return was_executed(root->a, root->file, def_of(root->a, candidate->id)->func);
+}
+
+static void run_method(struct root *root, struct state *state, const struct candidate *method,
+		       object_id class, value_id self, uint32_t part)
+{
+	const char *base = external_class(root->a, root->state, class);
+	const char *name = intern_chars(root->a->names, method->name, NULL);
+	const struct api_hook_mode *contract =
+		base ? api_framework_method(base, strlen(base), name, strlen(name)) : NULL;
+	struct state *branch = state_copy(root->a, state);
+	value_id result;
+
+	branch->modes = contract && contract->mode != API_MODE_KEEP
+				? modes_of(root->a, (enum api_mode)contract->mode, (value_id){0})
+				: MODE_ON;
+	result = call_with_unknowns(root, &root->methods, branch, method->id, self, part);
+	if (contract && contract->need == API_NEED_RESULT)
+		graph_backward(root->a, branch, result, false);
+	else if (!contract || contract->need == API_NEED_NOTHING)
+		give_away(root, branch, result);
+	branch->reachable = true;
+	state_join(root->a, state, branch);
+	state->modes = MODE_ON;
+}
+
+/* One round: every method once. Those that others of the class call have had
+ * their turn by then. */
+static void run_methods(struct root *root, struct state *state, object_id class, value_id self,
+			const candidate_list *methods)
+{
+	for (int referenced = 0; referenced <= 1; referenced++)
+		for (uint32_t i = 0; i < methods->count; i++) {
+			const struct candidate *method = &methods->at[i];
+
+			if (method->referenced != (referenced == 1) ||
+			    (method->referenced && runs_already(root, method)) ||
+			    !is_method(root->a, root->state, method->id) ||
+			    sym_is(method->name, SYM_init))
+				continue;
+			run_method(root, state, method, class, self, i + 1);
+		}
+}
+
+static bool class_needs_run(struct root *root, object_id class)
+{
+	const candidate_list methods = candidates_of(root, root->state, class);
+
+	for (uint32_t i = 0; i < methods.count; i++)
+		if (is_method(root->a, root->state, methods.at[i].id) &&
+		    !runs_already(root, &methods.at[i]))
+			return true;
+	return false;
+}
+
+static void run_class_root(struct root *root, object_id class)
+{
+	struct state *state = state_copy(root->a, root->state);
+	VEC(struct argument) arguments = {0};
+	value_id init = class_lookup(root->a, state, value_of(root->a, class), sym(SYM_init));
+	object_id constructor = value_single(root->a, init);
+	candidate_list methods = candidates_of(root, root->state, class);
+	value_id self;
+
+	mark_referenced(root, &methods, OP_load_attr);
+	restart(root->a);
+	if (constructor.n && def_of(root->a, constructor)->kind == OBJECT_FUNCTION) {
+		const struct ir_func *func = def_of(root->a, constructor)->func;
+		struct state *before = root->state;
+
+		root->state = state;
+		for (uint32_t p = 1; p < func->params.count; p++)
+			if (func->params.at[p].kind == PARAM_POSITIONAL ||
+			    func->params.at[p].kind == PARAM_KEYWORD_ONLY)
+				vec_push(root->a->arena, &arguments,
+					 (struct argument){unknown_argument(root, 0x800 + p),
+							   func->slots.at[func->params.at[p].slot.n].name});
+		root->state = before;
+	}
+	self = bind_class(root->a, &root->act, state,
+			  (struct call){0, 0, arguments.at, arguments.count}, class);
+	object_write(root->a, state, value_single(root->a, self))->flags |= O_EVAL; /* or training */
+	vec_push(root->a->arena, &root->a->pinned, value_single(root->a, self));
+	for (int round = 0; round < 3; round++) {
+		struct state *start = state_copy(root->a, state);
+
+		run_methods(root, state, class, self, &methods);
+		state_age(root->a, state, root->methods.context, (loop_id){0});
+		if (!state_join(root->a, start, state))
+			break;
+		state = start;
+	}
+	root->a->pinned.count--;
+}
+
+static void run_candidate(struct root *root, const struct candidate *candidate)
+{
+	if (def_of(root->a, candidate->id)->kind == OBJECT_CLASS) {
+		if (class_needs_run(root, candidate->id))
+			run_class_root(root, candidate->id);
+	} else if (!runs_already(root, candidate)) {
+		run_function_root(root, candidate->outer);
+	}
+}
+
+void run_roots(struct root *root)
+{
+	candidate_list list =
+		candidates_of(root, root->state, namespace_object(root->a, root->file));
+
+	mark_referenced(root, &list, OP_load);
+	for (int referenced = 0; referenced <= 1; referenced++)
+		for (uint32_t i = 0; i < list.count; i++)
+			if (list.at[i].referenced == (referenced == 1))
+				run_candidate(root, &list.at[i]);
+}
