@@ -110,7 +110,7 @@ struct analysis {
 	const struct project *project;
 	struct intern *names;
 	struct arena *arena;
-	VEC(struct value) values;
+	VEC(const struct value *) values; /* each stays where it is */
 	struct id_table value_index;
 	struct join_cached *join_cache;
 	VEC(struct def) defs; /* by object id / 2 */

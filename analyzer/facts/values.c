@@ -11,16 +11,16 @@ static uint64_t hash_value(uint32_t flags, const object_id *refs, uint32_t count
 
 static bool same_value(const struct analysis *a, uint32_t id, const void *key)
 {
-	const struct value *x = &a->values.at[id];
+	const struct value *x = a->values.at[id];
 	const struct value *y = key;
 
 	return x->flags == y->flags && x->count == y->count &&
-	       memcmp(x->refs, y->refs, x->count * sizeof(*x->refs)) == 0;
+	       (!x->count || memcmp(x->refs, y->refs, x->count * sizeof(*x->refs)) == 0);
 }
 
 static uint64_t rehash_value(const struct analysis *a, uint32_t id)
 {
-	const struct value *v = &a->values.at[id];
+	const struct value *v = a->values.at[id];
 
 	return hash_value(v->flags, v->refs, v->count);
 }
@@ -63,6 +63,15 @@ uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t has
 	return slot;
 }
 
+/* What value_get gave out must outlive the table's growth. */
+static void value_add(struct analysis *a, struct value value)
+{
+	struct value *stored = arena_new(a->arena, struct value);
+
+	*stored = value;
+	vec_push(a->arena, &a->values, stored);
+}
+
 static value_id value_intern(struct analysis *a, uint32_t flags, const object_id *refs,
 			     uint32_t count)
 {
@@ -80,7 +89,7 @@ static value_id value_intern(struct analysis *a, uint32_t flags, const object_id
 		if (count)
 			memcpy(copy, refs, count * sizeof(*refs));
 		*slot = a->values.count;
-		vec_push(a->arena, &a->values, (struct value){flags, count, copy});
+		value_add(a, (struct value){flags, count, copy});
 	}
 	id.n = *slot;
 	return id;
@@ -90,13 +99,13 @@ void values_init(struct analysis *a)
 {
 	static const object_id no_refs[1];
 
-	vec_push(a->arena, &a->values, (struct value){0, 0, no_refs});
+	value_add(a, (struct value){0, 0, no_refs});
 	a->join_cache = arena_array(a->arena, struct join_cached, FACTS_JOIN_CACHE);
 }
 
 const struct value *value_get(const struct analysis *a, value_id id)
 {
-	return &a->values.at[id.n];
+	return a->values.at[id.n];
 }
 
 value_id value_flags(struct analysis *a, uint32_t flags)
