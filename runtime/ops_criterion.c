@@ -13,6 +13,21 @@ static struct ag_tensor *clamp_min(struct ag_ctx *c, struct ag_tensor *x, double
 	return op_call(c, AG_OP_clamp_min, v, 2);
 }
 
+/* tensor + number and number - tensor as C++ writes them */
+static struct ag_tensor *plus(struct ag_ctx *c, struct ag_tensor *x, double n)
+{
+	struct ag_value v[2] = {ag_arg(x), ag_float(n)};
+
+	return op_call(c, AG_OP_add_scalar, v, 2);
+}
+
+static struct ag_tensor *minus_from(struct ag_ctx *c, double n, struct ag_tensor *x)
+{
+	struct ag_value v[2] = {ag_float(n), ag_arg(x)};
+
+	return op_call(c, AG_OP_sub, v, 2);
+}
+
 static struct ag_tensor *nll_kernel(struct ag_frame *f, struct ag_tensor *x, struct ag_tensor *t,
 				    struct ag_value weight, struct ag_value ignore,
 				    struct ag_value reduction)
@@ -182,14 +197,11 @@ bool op_run_hinge_embedding_loss(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
 	struct ag_tensor *x = arg_t(f, 0), *t = arg_t(f, 1), *margin, *one, *two;
-	struct ag_value v[3];
 	enum ag_loss_reduction r;
 
 	if (!ag_reduction_arg(f, 3, &r))
 		return false;
-	v[0] = ag_arg(x);
-	v[1] = ag_float(arg_f(f, 2));
-	margin = clamp_min(c, op_call(c, AG_OP_rsub, v, 2), 0);
+	margin = clamp_min(c, minus_from(c, arg_f(f, 2), x), 0);
 	one = op_where_n(c, op_ne_n(c, t, 1), margin, 0);
 	two = op_where_n(c, op_ne_n(c, t, -1), x, 0);
 	return ag_give_ref(f, ag_reduce_loss(c, op_add(c, one, two), r));
@@ -205,7 +217,7 @@ bool op_run_margin_ranking_loss(struct ag_frame *f)
 	if (!ag_reduction_arg(f, 4, &r))
 		return false;
 	out = op_mul(c, op_neg(c, arg_t(f, 2)), op_sub(c, arg_t(f, 0), arg_t(f, 1)));
-	out = clamp_min(c, op_add_n(c, out, arg_f(f, 3)), 0);
+	out = clamp_min(c, plus(c, out, arg_f(f, 3)), 0);
 	return ag_give_ref(f, ag_reduce_loss(c, out, r));
 }
 
@@ -222,13 +234,13 @@ bool op_run_cosine_embedding_loss(struct ag_frame *f)
 	if (!ag_reduction_arg(f, 4, &r))
 		return false;
 	prod = op_sum_dim(c, op_mul(c, x, y), dim, false);
-	mag1 = op_add_n(c, op_sum_dim(c, op_mul(c, x, x), dim, false), 1e-12);
-	mag2 = op_add_n(c, op_sum_dim(c, op_mul(c, y, y), dim, false), 1e-12);
+	mag1 = plus(c, op_sum_dim(c, op_mul(c, x, x), dim, false), 1e-12);
+	mag2 = plus(c, op_sum_dim(c, op_mul(c, y, y), dim, false), 1e-12);
 	cos = op_div(c, prod, op_sqrt(c, op_mul(c, mag1, mag2)));
+	pos = minus_from(c, 1, cos);
 	v[0] = ag_arg(cos);
-	v[1] = ag_int(1);
-	pos = op_call(c, AG_OP_rsub, v, 2);
-	neg = clamp_min(c, op_add_n(c, cos, -arg_f(f, 3)), 0);
+	v[1] = ag_float(arg_f(f, 3));
+	neg = clamp_min(c, op_call(c, AG_OP_sub, v, 2), 0);
 	pos = op_where_n(c, op_eq_n(c, t, 1), pos, 0);
 	neg = op_where_n(c, op_eq_n(c, t, -1), neg, 0);
 	return ag_give_ref(f, ag_reduce_loss(c, op_add(c, pos, neg), r));
@@ -237,7 +249,7 @@ bool op_run_cosine_embedding_loss(struct ag_frame *f)
 static struct ag_tensor *distance(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *y,
 				  double p, double eps)
 {
-	struct ag_tensor *d = op_add_n(c, op_sub(c, x, y), eps);
+	struct ag_tensor *d = plus(c, op_sub(c, x, y), eps);
 	struct ag_value dim = ag_int(-1), v[4];
 
 	v[0] = ag_arg(d);
@@ -270,7 +282,7 @@ bool op_run_triplet_margin_loss(struct ag_frame *f)
 		return false;
 	if (arg_b(f, 6))
 		far = op_minimum(c, far, distance(c, arg_t(f, 1), arg_t(f, 2), p, eps));
-	out = clamp_min(c, op_sub(c, op_add_n(c, near, arg_f(f, 3)), far), 0);
+	out = clamp_min(c, op_sub(c, plus(c, near, arg_f(f, 3)), far), 0);
 	return ag_give_ref(f, ag_reduce_loss(c, out, r));
 }
 

@@ -540,6 +540,30 @@ static struct ag_tensor *value_tensor(struct ag_ctx *ctx, struct ag_tensor *t,
 	return scoped(ctx, ag_scalar(ctx, (enum ag_dtype)t->dtype, ag_value_float(value)));
 }
 
+/* The value without its leading dimensions of one. */
+static struct ag_tensor *stripped(struct ag_ctx *ctx, struct ag_tensor *t, bool always)
+{
+	int lead = 0;
+
+	while (t && lead < t->ndim && t->shape[lead] == 1)
+		lead++;
+	return !t || (!lead && !always) ? t : op_view(ctx, t, t->ndim - lead, t->shape + lead);
+}
+
+static bool copy_to(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *value)
+{
+	struct ag_value v[2] = {ag_arg(t), ag_arg(value)};
+
+	if (value && ag_same_shape(t, value))
+		return op_copy_(ctx, t, value);
+	if (value && !value->ndim)
+		return op_inplace(ctx, AG_OP_fill, v, 2) != NULL;
+	value = stripped(ctx, value, true);
+	if (value && !ag_same_shape(t, value))
+		value = op_expand(ctx, value, t->ndim, t->shape);
+	return op_copy_(ctx, t, value);
+}
+
 bool ag_index_put(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index *index,
 		  uint32_t count, const struct ag_value *value)
 {
@@ -556,11 +580,12 @@ bool ag_index_put(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index
 			if (values && values->dtype != t->dtype)
 				values = op_cast(ctx, values, (enum ag_dtype)t->dtype);
 			v[1] = index_list(&s, list);
+			values = stripped(ctx, values, false);
 			v[2] = ag_arg(values);
 			v[3] = ag_bool(false);
 			good = values && op_inplace(ctx, AG_OP_index_put, v, 4);
 		} else if (value->kind == AG_TENSOR) {
-			good = op_copy_(ctx, s.t, value->as.tensor);
+			good = copy_to(ctx, s.t, value->as.tensor);
 		} else {
 			v[1] = *value;
 			good = op_inplace(ctx, AG_OP_fill, v, 2) != NULL;

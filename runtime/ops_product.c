@@ -110,10 +110,14 @@ static struct ag_tensor *batched(struct ag_ctx *c, struct ag_tensor *a, struct a
 	return unsafe_view(c, op_bmm(c, a, b), k + 2 - vec1 - vec2, full);
 }
 
-/* A batch of one matrix is that matrix. */
-static bool is_single(const struct ag_tensor *a, const struct ag_tensor *b)
+/* Of two batches, one with a single matrix is that matrix. */
+static struct ag_tensor *single(struct ag_ctx *c, struct ag_tensor *a, struct ag_tensor *other)
 {
-	return a->ndim >= 3 && b->ndim == 3 && b->shape[0] == 1;
+	struct ag_value v[2] = {ag_arg(a), ag_int(0)};
+
+	if (a->ndim != 3 || other->ndim != 3 || a->shape[0] != 1 || other->shape[0] == 1)
+		return a;
+	return op_call(c, AG_OP_squeeze_dim, v, 2);
 }
 
 static struct ag_tensor *matmul(struct ag_ctx *c, struct ag_tensor *a, struct ag_tensor *b)
@@ -133,16 +137,17 @@ static struct ag_tensor *matmul(struct ag_ctx *c, struct ag_tensor *a, struct ag
 		return op_mv(c, a, b);
 	if (a->ndim == 1 && b->ndim == 2) {
 		v[0] = ag_arg(op_mm(c, op_unsqueeze(c, a, 0), b));
-		v[1] = ag_int(0);
-		return op_call(c, AG_OP_squeeze_dim, v, 2);
+		return op_call(c, AG_OP_squeeze_row, v, 1);
 	}
 	if (a->ndim == 2 && b->ndim == 2)
 		return op_mm(c, a, b);
-	if (is_single(a, b) && !(a->ndim == 3 && a->shape[0] == 1)) {
-		v[0] = ag_arg(b);
-		v[1] = ag_int(0);
-		b = op_call(c, AG_OP_squeeze_dim, v, 2);
-		return b ? folded(c, a, b) : NULL;
+	if (a->ndim == 3 && b->ndim == 3) {
+		struct ag_tensor *x = single(c, a, b), *y = single(c, b, a);
+
+		if (!x || !y)
+			return NULL;
+		if (x != a || y != b)
+			return folded(c, x, y);
 	}
 	return should_fold(a, b) ? folded(c, a, b) : batched(c, a, b);
 }

@@ -215,6 +215,12 @@ bool op_run_squeeze(struct ag_frame *f)
 	return squeeze(f, ~0u, AG_NODE_Squeeze);
 }
 
+/* squeeze_(0) of a fresh result, as matmul does it */
+bool op_run_squeeze_row(struct ag_frame *f)
+{
+	return squeeze(f, 1, AG_NODE_SqueezeInplace);
+}
+
 bool op_run_squeeze_dim(struct ag_frame *f)
 {
 	int dim = ag_dim(f->ctx, arg_t(f, 0), arg_i(f, 1));

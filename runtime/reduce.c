@@ -107,7 +107,7 @@ static struct ag_tensor *reduce_sum(struct ag_ctx *ctx, struct ag_tensor *a,
 	if (!out || !ag_ready1(out, a))
 		return out;
 	rows = ag_rows(a, r);
-	for (i = 0; i < r->outer; i++) {
+	for (i = 0; r->inner && i < r->outer; i++) {
 		double sum = 0;
 
 		for (k = 0; k < r->inner; k++)

@@ -145,6 +145,11 @@ bool bw_SqueezeDim(struct ag_bw *b)
 	return bw_View(b);
 }
 
+bool bw_SqueezeInplace(struct ag_bw *b)
+{
+	return bw_View(b);
+}
+
 bool bw_SqueezeDims(struct ag_bw *b)
 {
 	return bw_View(b);

@@ -1,0 +1,493 @@
+/* Scaled dot-product attention: the fused CPU kernel where PyTorch takes it,
+ * else its composed form; and the multi-head layer around it. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/element.h"
+#include "runtime/op.h"
+#include "runtime/shape.h"
+
+/* Row-wise softmax in which a row of minus infinities gives zeros. */
+static void softmax_row(double *x, int64_t n, double *lse)
+{
+	double top = -INFINITY, sum = 0;
+	int64_t i;
+
+	for (i = 0; i < n; i++)
+		top = x[i] > top ? x[i] : top;
+	for (i = 0; i < n; i++)
+		sum += x[i] = isinf(top) && top < 0 ? 0 : exp(x[i] - top);
+	for (i = 0; i < n; i++)
+		x[i] = sum > 0 ? x[i] / sum : 0;
+	*lse = sum > 0 ? top + log(sum) : -INFINITY;
+}
+
+bool op_run_safe_softmax(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0), *out;
+	struct ag_node *node;
+	int64_t n, i;
+	double *x, lse;
+
+	if (!ag_need_float(f, a))
+		return false;
+	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
+	if (!out)
+		return false;
+	node = ag_record1(f->ctx, AG_NODE_SafeSoftmax, a, 1, 1);
+	if (node)
+		node->ints[0] = a->ndim - 1;
+	n = a->ndim ? a->shape[a->ndim - 1] : 1;
+	if (ag_ready1(out, a)) {
+		x = ag_plain(a);
+		for (i = 0; i < a->numel; i += n)
+			softmax_row(x + i, n, &lse);
+		ag_put_plain(out, x);
+		free(x);
+	}
+	ag_node_retain(node);
+	if (!ag_finish(f, out, node))
+		return false;
+	if (node)
+		ag_save_output(node, 0, out);
+	ag_node_release(node);
+	return true;
+}
+
+bool bw_SafeSoftmax(struct ag_bw *b)
+{
+	struct ag_value v[3] = {ag_arg(B_GRAD), ag_arg(B_SAVED(0)), ag_int(b->node->ints[0])};
+
+	B_SET(0, op_call(B_CTX, AG_OP_softmax_backward, v, 3));
+	return true;
+}
+
+/* ---- the fused kernel: q, k, v of [B, h, L, d] */
+
+struct flash {
+	int64_t b, h, l, s, d, dv;
+	double scale;
+	bool causal;
+};
+
+static void flash_rows(const struct flash *p, const double *q, const double *k, const double *v,
+		       const double *mask, double *out, double *lse)
+{
+	double *row = ag_alloc((size_t)p->s + 1, sizeof(*row));
+	int64_t n, i, j, e;
+
+	for (n = 0; n < p->b * p->h; n++) {
+		for (i = 0; i < p->l; i++) {
+			const double *qi = q + (n * p->l + i) * p->d;
+			double *to = out + (n * p->l + i) * p->dv;
+
+			for (j = 0; j < p->s; j++) {
+				double sum = 0;
+
+				for (e = 0; e < p->d; e++)
+					sum += qi[e] * k[(n * p->s + j) * p->d + e];
+				row[j] = sum * p->scale + (mask ? mask[(n * p->l + i) * p->s + j] : 0);
+				if (p->causal && j > i)
+					row[j] = -INFINITY;
+			}
+			softmax_row(row, p->s, &lse[n * p->l + i]);
+			for (j = 0; j < p->s; j++) {
+				for (e = 0; e < p->dv; e++)
+					to[e] += row[j] * v[(n * p->s + j) * p->dv + e];
+			}
+		}
+	}
+	free(row);
+}
+
+static bool flash_sizes(const struct ag_tensor *q, const struct ag_tensor *k,
+			const struct ag_tensor *v, struct flash *p)
+{
+	p->b = q->shape[0];
+	p->h = q->shape[1];
+	p->l = q->shape[2];
+	p->d = q->shape[3];
+	p->s = k->shape[2];
+	p->dv = v->shape[3];
+	return k->shape[3] == p->d && v->shape[2] == p->s && k->shape[0] == p->b && k->shape[1] == p->h &&
+	       v->shape[0] == p->b && v->shape[1] == p->h;
+}
+
+/* query, key, value, mask, is_causal, scale */
+bool op_run_flash_attention(struct ag_frame *f)
+{
+	struct ag_tensor *in[4] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2), arg_t(f, 3)}, *out, *lse;
+	struct flash p = {.scale = arg_f(f, 5), .causal = arg_b(f, 4)};
+	int64_t shape[4], full[4];
+	struct ag_tensor *mask = in[3];
+	struct ag_node *node;
+	uint32_t i;
+
+	if (!flash_sizes(in[0], in[1], in[2], &p))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "attention: the shapes of query, key and value differ");
+	memcpy(shape, in[0]->shape, sizeof(shape));
+	lse = op_zeros(f->ctx, in[0]->dtype == AG_F64 ? AG_F64 : AG_F32, 3, shape);
+	full[0] = p.b;
+	full[1] = p.h;
+	full[2] = p.l;
+	full[3] = p.s;
+	if (mask)
+		mask = op_expand(f->ctx, mask, 4, full);
+	if (!lse || (in[3] && !mask))
+		return false;
+	shape[3] = p.dv;
+	out = ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, 4, shape, true);
+	if (!out)
+		return false;
+	if (p.d == p.dv && ag_is_dense(in[0]))
+		memcpy(out->strides, in[0]->strides, 4 * sizeof(int64_t));
+	node = ag_record(f->ctx, AG_NODE_FlashAttention, in, 3, 6, 1);
+	if (ag_ready(out, in, 3) && (!mask || ag_ready1(out, mask))) {
+		double *q = ag_plain(in[0]), *k = ag_plain(in[1]), *v = ag_plain(in[2]);
+		double *m = mask ? ag_plain(mask) : NULL;
+		double *o = ag_alloc((size_t)out->numel + 1, sizeof(*o));
+		double *l = ag_alloc((size_t)lse->numel + 1, sizeof(*l));
+
+		flash_rows(&p, q, k, v, m, o, l);
+		ag_put_plain(out, o);
+		ag_put_plain(lse, l);
+		free(q);
+		free(k);
+		free(v);
+		free(m);
+		free(o);
+		free(l);
+	}
+	if (!node)
+		return ag_finish(f, out, NULL);
+	node->ints[0] = p.causal;
+	node->num[0] = p.scale;
+	for (i = 0; i < 3; i++)
+		ag_save_input(node, i, in[i]);
+	ag_save_input(node, 4, lse);
+	ag_save_input(node, 5, in[3]);
+	ag_node_retain(node);
+	if (!ag_finish(f, out, node))
+		return false;
+	ag_save_output(node, 3, out);
+	ag_node_release(node);
+	return true;
+}
+
+static struct ag_tensor *causal_mask(struct ag_ctx *c, int64_t l, int64_t s)
+{
+	int64_t shape[2] = {l, s};
+	struct ag_tensor *ones = op_zeros(c, AG_BOOL8, 2, shape);
+	struct ag_value v[2];
+
+	if (ones)
+		ag_fill_data(ones, 1);
+	v[0] = ag_arg(ones);
+	v[1] = ag_int(0);
+	return op_call(c, AG_OP_tril, v, 2);
+}
+
+/* A mask to add: bool becomes 0 where true and minus infinity elsewhere. */
+static struct ag_tensor *float_mask(struct ag_ctx *c, struct ag_tensor *mask, enum ag_dtype dtype)
+{
+	struct ag_value v[3];
+	struct ag_tensor *zero;
+
+	if (!mask || mask->dtype != AG_BOOL8)
+		return mask;
+	zero = op_zeros(c, dtype, mask->ndim, mask->shape);
+	v[0] = ag_arg(zero);
+	v[1] = ag_arg(op_eq_n(c, mask, 0));
+	v[2] = ag_float(-INFINITY);
+	return op_call(c, AG_OP_masked_fill, v, 3);
+}
+
+bool bw_FlashAttention(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *q = B_SAVED(0), *k = B_SAVED(1), *v = B_SAVED(2), *mask = B_SAVED(5), *s, *p, *dp;
+	struct ag_value args[3];
+	double scale = b->node->num[0];
+
+	if (!q || !k || !v || !B_SAVED(3))
+		return false;
+	s = op_mul_number(c, op_matmul(c, q, op_transpose(c, k, -1, -2)), scale);
+	if (mask)
+		s = op_add(c, s, mask);
+	if (s && b->node->ints[0])
+		s = op_add(c, s, float_mask(c, causal_mask(c, q->shape[2], k->shape[2]),
+					    (enum ag_dtype)q->dtype));
+	args[0] = ag_arg(s);
+	args[1] = ag_int(-1);
+	p = op_call(c, AG_OP_safe_softmax, args, 2);
+	if (B_WANT(2))
+		B_SET(2, op_matmul(c, op_transpose(c, p, -1, -2), B_GRAD));
+	dp = op_matmul(c, B_GRAD, op_transpose(c, v, -1, -2));
+	args[0] = ag_arg(dp);
+	args[1] = ag_arg(p);
+	args[2] = ag_int(3);
+	s = op_mul_number(c, op_call(c, AG_OP_softmax_backward, args, 3), scale);
+	if (B_WANT(0))
+		B_SET(0, op_matmul(c, s, k));
+	if (B_WANT(1))
+		B_SET(1, op_matmul(c, op_transpose(c, s, -1, -2), q));
+	return true;
+}
+
+static bool takes_flash(struct ag_frame *f, struct ag_tensor *q, struct ag_tensor *k,
+			struct ag_tensor *v, struct ag_tensor *mask)
+{
+	struct flash p;
+
+	return q->ndim == 4 && k->ndim == 4 && v->ndim == 4 && flash_sizes(q, k, v, &p) && p.d == p.dv &&
+	       arg_f(f, 4) == 0 && p.l && p.s && q->strides[3] == 1 && k->strides[3] == 1 &&
+	       v->strides[3] == 1 && !(mask && ag_requires_grad(mask)) &&
+	       (!mask || mask->ndim == 2 || mask->ndim == 4);
+}
+
+/* query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa */
+bool op_run_sdpa(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *q = arg_t(f, 0), *k = arg_t(f, 1), *v = arg_t(f, 2), *mask = arg_t(f, 3), *s;
+	struct ag_value args[6];
+	double scale, root;
+
+	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2 || !ag_need_float(f, q))
+		return ag_fail(c, AG_ERR_RUNTIME, "scaled_dot_product_attention: inputs need two dimensions");
+	if (mask && arg_b(f, 5))
+		return ag_fail(c, AG_ERR_RUNTIME,
+			       "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+	scale = arg_none(f, 6) ? 1 / sqrt((double)q->shape[q->ndim - 1]) : arg_f(f, 6);
+	if (takes_flash(f, q, k, v, mask)) {
+		mask = float_mask(c, mask, (enum ag_dtype)q->dtype);
+		args[0] = ag_arg(q);
+		args[1] = ag_arg(k);
+		args[2] = ag_arg(v);
+		args[3] = mask ? ag_arg(mask) : ag_none();
+		args[4] = f->v[5];
+		args[5] = ag_float(scale);
+		return ag_give_ref(f, op_call(c, AG_OP_flash_attention, args, 6));
+	}
+	root = sqrt(scale);
+	if (arg_b(f, 5))
+		mask = causal_mask(c, q->shape[q->ndim - 2], k->shape[k->ndim - 2]);
+	mask = float_mask(c, mask, (enum ag_dtype)q->dtype);
+	s = op_matmul(c, op_mul_number(c, q, root), op_mul_number(c, op_transpose(c, k, -2, -1), root));
+	if (s && mask) {
+		args[0] = ag_arg(s);
+		args[1] = ag_arg(mask);
+		args[2] = ag_int(1);
+		s = op_inplace(c, AG_OP_add, args, 3);
+	}
+	args[0] = ag_arg(s);
+	args[1] = ag_int(-1);
+	s = op_call(c, AG_OP_safe_softmax, args, 2);
+	if (arg_f(f, 4) > 0) {
+		args[0] = ag_arg(s);
+		args[1] = f->v[4];
+		args[2] = ag_bool(true);
+		s = op_call(c, AG_OP_dropout, args, 3);
+	}
+	return ag_give_ref(f, op_matmul(c, s, v));
+}
+
+/* ---- the multi-head layer, [L, N, E] */
+
+enum mha_arg {
+	MHA_QUERY, MHA_KEY, MHA_VALUE, MHA_DIM, MHA_HEADS, MHA_WEIGHT, MHA_BIAS, MHA_BIAS_K,
+	MHA_BIAS_V, MHA_ZERO, MHA_DROPOUT, MHA_OUT_WEIGHT, MHA_OUT_BIAS, MHA_TRAINING, MHA_PADDING,
+	MHA_NEED, MHA_MASK, MHA_AVERAGE, MHA_CAUSAL
+};
+
+struct mha {
+	struct ag_ctx *c;
+	struct ag_tensor *q, *k, *v, *mask;
+	int64_t l, n, e, heads, dim, s;
+};
+
+static struct ag_tensor *project(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *w,
+				 struct ag_tensor *b)
+{
+	struct ag_value v[3] = {ag_arg(x), ag_arg(w), b ? ag_arg(b) : ag_none()};
+
+	return x && w ? op_call(c, AG_OP_linear, v, 3) : NULL;
+}
+
+/* [.., parts * E] as contiguous [parts, ..., E] */
+static struct ag_tensor *unpack_parts(struct mha *m, struct ag_tensor *proj, int64_t parts)
+{
+	struct ag_ctx *c = m->c;
+	struct ag_value sizes[2] = {ag_int(parts), ag_int(m->e)}, v[3];
+
+	v[0] = ag_arg(proj);
+	v[1] = ag_int(-1);
+	v[2] = ag_list(sizes, 2);
+	proj = op_call(c, AG_OP_unflatten, v, 3);
+	proj = op_transpose(c, op_unsqueeze(c, proj, 0), 0, -2);
+	v[0] = ag_arg(proj);
+	v[1] = ag_int(-2);
+	return op_contiguous(c, op_call(c, AG_OP_squeeze_dim, v, 2));
+}
+
+static bool in_projection(struct ag_frame *f, struct mha *m, struct ag_tensor *w, struct ag_tensor *b)
+{
+	struct ag_tensor *q = arg_t(f, MHA_QUERY), *k = arg_t(f, MHA_KEY), *v = arg_t(f, MHA_VALUE), *all;
+	struct ag_ctx *c = m->c;
+	int64_t e = m->e;
+
+	if (k == v && q == k) {
+		all = unpack_parts(m, project(c, q, w, b), 3);
+		m->q = op_select(c, all, 0, 0);
+		m->k = op_select(c, all, 0, 1);
+		m->v = op_select(c, all, 0, 2);
+	} else if (k == v) {
+		m->q = project(c, q, op_narrow(c, w, 0, 0, e), b ? op_narrow(c, b, 0, 0, e) : NULL);
+		all = unpack_parts(m, project(c, k, op_narrow(c, w, 0, e, 2 * e),
+					      b ? op_narrow(c, b, 0, e, 2 * e) : NULL), 2);
+		m->k = op_select(c, all, 0, 0);
+		m->v = op_select(c, all, 0, 1);
+	} else {
+		m->q = project(c, q, op_narrow(c, w, 0, 0, e), b ? op_narrow(c, b, 0, 0, e) : NULL);
+		m->k = project(c, k, op_narrow(c, w, 0, e, e), b ? op_narrow(c, b, 0, e, e) : NULL);
+		m->v = project(c, v, op_narrow(c, w, 0, 2 * e, e), b ? op_narrow(c, b, 0, 2 * e, e) : NULL);
+	}
+	return m->q && m->k && m->v;
+}
+
+static struct ag_tensor *by_head(struct mha *m, struct ag_tensor *x, int64_t length)
+{
+	int64_t shape[3] = {length, m->n * m->heads, m->dim};
+
+	return op_transpose(m->c, op_view(m->c, x, 3, shape), 0, 1);
+}
+
+/* The masks as one to add, [N * heads or 1, L or 1, S]; NULL: none. */
+static bool merge_masks(struct ag_frame *f, struct mha *m)
+{
+	struct ag_ctx *c = m->c;
+	struct ag_tensor *mask = arg_t(f, MHA_MASK), *pad = arg_t(f, MHA_PADDING);
+	int64_t four[4] = {m->n, 1, 1, m->s}, wide[4] = {m->n, m->heads, 1, m->s};
+	int64_t three[3] = {m->n * m->heads, 1, m->s};
+
+	/* True means "leave out" here, unlike in sdpa. */
+	if (mask && mask->dtype == AG_BOOL8)
+		mask = float_mask(c, op_eq_n(c, mask, 0), (enum ag_dtype)m->q->dtype);
+	if (mask && mask->ndim == 2)
+		mask = op_unsqueeze(c, mask, 0);
+	if (pad && pad->dtype == AG_BOOL8)
+		pad = float_mask(c, op_eq_n(c, pad, 0), (enum ag_dtype)m->q->dtype);
+	if (pad) {
+		pad = op_view(c, pad, 4, four);
+		pad = op_reshape(c, op_expand(c, pad, 4, wide), 3, three);
+		mask = mask ? op_add(c, mask, pad) : pad;
+	}
+	m->mask = mask;
+	return c->error.status == AG_OK || mask != NULL || (!arg_t(f, MHA_MASK) && !arg_t(f, MHA_PADDING));
+}
+
+static struct ag_tensor *weighed(struct ag_frame *f, struct mha *m, struct ag_tensor **weights)
+{
+	struct ag_ctx *c = m->c;
+	struct ag_value v[5];
+	struct ag_tensor *w;
+
+	v[0] = ag_arg(m->q);
+	v[1] = ag_float(sqrt(1 / (double)m->dim));
+	v[1] = ag_arg(op_call(c, AG_OP_mul, v, 2));
+	if (m->mask) {
+		v[0] = ag_arg(m->mask);
+		v[2] = ag_arg(op_transpose(c, m->k, -2, -1));
+		w = op_call(c, AG_OP_baddbmm, v, 3);
+	} else {
+		w = op_bmm(c, v[1].as.tensor, op_transpose(c, m->k, -2, -1));
+	}
+	v[0] = ag_arg(w);
+	v[1] = ag_int(-1);
+	w = op_call(c, AG_OP_softmax, v, 2);
+	if (arg_b(f, MHA_TRAINING) && arg_f(f, MHA_DROPOUT) > 0) {
+		v[0] = ag_arg(w);
+		v[1] = ag_float(arg_f(f, MHA_DROPOUT));
+		v[2] = ag_bool(true);
+		w = op_call(c, AG_OP_dropout, v, 3);
+	}
+	*weights = w;
+	return op_contiguous(c, op_transpose(c, op_bmm(c, w, m->v), 0, 1));
+}
+
+static struct ag_tensor *unweighed(struct ag_frame *f, struct mha *m)
+{
+	struct ag_ctx *c = m->c;
+	int64_t q[4] = {m->n, m->heads, m->l, m->dim}, k[4] = {m->n, m->heads, m->s, m->dim};
+	int64_t order[4] = {2, 0, 1, 3}, mask[4] = {m->n, m->heads, -1, m->s};
+	struct ag_value v[8];
+
+	if (m->mask && m->mask->shape[0] == 1)
+		m->mask = op_unsqueeze(c, m->mask, 0);
+	else if (m->mask)
+		mask[2] = m->mask->shape[1], m->mask = op_view(c, m->mask, 4, mask);
+	v[0] = ag_arg(op_view(c, m->q, 4, q));
+	v[1] = ag_arg(op_view(c, m->k, 4, k));
+	v[2] = ag_arg(op_view(c, m->v, 4, k));
+	v[3] = m->mask ? ag_arg(m->mask) : ag_none();
+	v[4] = ag_float(arg_b(f, MHA_TRAINING) ? arg_f(f, MHA_DROPOUT) : 0);
+	v[5] = ag_bool(arg_b(f, MHA_CAUSAL) && !m->mask);
+	v[6] = ag_none();
+	v[7] = ag_bool(false);
+	return op_contiguous(c, op_permute(c, op_call(c, AG_OP_sdpa, v, 8), order, 4));
+}
+
+bool op_run_multi_head_attention(struct ag_frame *f)
+{
+	struct mha m = {.c = f->ctx};
+	struct ag_tensor *q = arg_t(f, MHA_QUERY), *out, *w = NULL;
+	int64_t flat[2], three[3], four[4], dim = 1;
+
+	if (q->ndim != 3)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			       "query should be unbatched 2D or batched 3D tensor but received %d-D query tensor",
+			       q->ndim);
+	m.l = q->shape[0];
+	m.n = q->shape[1];
+	m.e = q->shape[2];
+	m.heads = arg_i(f, MHA_HEADS);
+	m.s = arg_t(f, MHA_KEY)->ndim ? arg_t(f, MHA_KEY)->shape[0] : 0;
+	if (m.heads < 1 || m.e % m.heads || m.e != arg_i(f, MHA_DIM) || !arg_t(f, MHA_WEIGHT))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			       "was expecting embedding dimension of %lld, but got %lld",
+			       (long long)arg_i(f, MHA_DIM), (long long)m.e);
+	m.dim = m.e / m.heads;
+	if (!in_projection(f, &m, arg_t(f, MHA_WEIGHT), arg_t(f, MHA_BIAS)))
+		return false;
+	m.q = by_head(&m, m.q, m.l);
+	m.k = by_head(&m, m.k, m.s);
+	m.v = by_head(&m, m.v, m.s);
+	if (!m.q || !m.k || !m.v || !merge_masks(f, &m))
+		return false;
+	out = arg_b(f, MHA_NEED) ? weighed(f, &m, &w) : unweighed(f, &m);
+	flat[0] = m.l * m.n;
+	flat[1] = m.e;
+	out = project(f->ctx, op_view(f->ctx, out, 2, flat), arg_t(f, MHA_OUT_WEIGHT),
+		      arg_t(f, MHA_OUT_BIAS));
+	three[0] = m.l;
+	three[1] = m.n;
+	three[2] = out ? out->shape[1] : 0;
+	if (!ag_give_ref(f, op_view(f->ctx, out, 3, three)) || !w)
+		return out != NULL;
+	four[0] = m.n;
+	four[1] = m.heads;
+	four[2] = m.l;
+	four[3] = m.s;
+	w = op_view(f->ctx, w, 4, four);
+	if (arg_b(f, MHA_AVERAGE)) {
+		struct ag_value list = ag_int(dim), v[3];
+
+		v[0] = ag_arg(w);
+		v[1] = ag_list(&list, 1);
+		v[2] = ag_bool(false);
+		w = op_call(f->ctx, AG_OP_mean, v, 3);
+	}
+	return ag_give_ref(f, w);
+}

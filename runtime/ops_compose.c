@@ -1,0 +1,664 @@
+/* Functions made of other ops: similarity, norms, stacking, broadcasting. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/element.h"
+#include "runtime/op.h"
+#include "runtime/shape.h"
+
+/* tensor + number as C++ writes it */
+static void map_add_number(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++)
+		out[i] = in[0][i] + *p;
+}
+
+bool op_run_add_scalar(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0), *out;
+	double p = arg_f(f, 1);
+	struct ag_node *node;
+
+	out = ag_make(f->ctx, ag_result_type(f->ctx, f->v, 2), a->ndim, a->shape, true);
+	if (!out)
+		return false;
+	node = ag_record1(f->ctx, AG_NODE_AddScalar, a, 0, 0);
+	ag_map(out, &a, 1, map_add_number, &p);
+	return ag_finish(f, out, node);
+}
+
+bool bw_AddScalar(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	return true;
+}
+
+static void map_logaddexp(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	(void)p;
+	for (i = 0; i < n; i++) {
+		double x = in[0][i], y = in[1][i], top = x > y ? x : y;
+
+		out[i] = isinf(top) && x == y ? top : top + log1p(exp(-fabs(x - y)));
+	}
+}
+
+bool op_run_logaddexp(struct ag_frame *f)
+{
+	struct ag_tensor *in[2] = {arg_t(f, 0), arg_t(f, 1)}, *out;
+	int64_t shape[AG_MAX_DIMS];
+	struct ag_node *node;
+	int ndim;
+
+	if (!ag_broadcast(f->ctx, in[0], in[1], &ndim, shape))
+		return false;
+	out = ag_make(f->ctx, ag_result_type(f->ctx, f->v, 2), ndim, shape, true);
+	if (!out)
+		return false;
+	node = ag_record(f->ctx, AG_NODE_Logaddexp, in, 2, 2, 0);
+	if (node) {
+		ag_save_input(node, 0, in[1]);
+		ag_save_input(node, 1, in[0]);
+	}
+	ag_map(out, in, 2, map_logaddexp, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool bw_Logaddexp(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *other = B_SAVED(0), *self = B_SAVED(1);
+
+	if (!other || !self)
+		return false;
+	if (B_WANT(0))
+		B_SET(0, op_div(c, B_GRAD, op_add_n(c, op_exp(c, op_sub(c, other, self)), 1)));
+	if (B_WANT(1))
+		B_SET(1, op_div(c, B_GRAD, op_add_n(c, op_exp(c, op_sub(c, self, other)), 1)));
+	return true;
+}
+
+bool op_run_softsign(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *a = arg_t(f, 0);
+
+	return ag_give_ref(f, op_div(c, a, op_add_n(c, op_abs(c, a), 1)));
+}
+
+bool op_run_tanhshrink(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0);
+
+	return ag_give_ref(f, op_sub(f->ctx, a, op_tanh(f->ctx, a)));
+}
+
+/* ---- norms */
+
+static struct ag_tensor *vector_norm(struct ag_ctx *c, struct ag_tensor *a, struct ag_value p,
+				     struct ag_value dim, bool keepdim)
+{
+	struct ag_value v[4] = {ag_arg(a), p, dim, ag_bool(keepdim)};
+
+	return op_call(c, AG_OP_vector_norm, v, 4);
+}
+
+/* input, p, dim, keepdim, dtype */
+bool op_run_norm(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0);
+	struct ag_value p = f->v[1];
+
+	if (arg_text_is(f, 1, "nuc"))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "the nuclear norm is not supported");
+	if (p.kind == AG_NONE || arg_text_is(f, 1, "fro"))
+		p = ag_int(2);
+	if (f->v[4].kind == AG_DTYPE)
+		a = op_cast(f->ctx, a, f->v[4].as.dtype);
+	return ag_give_ref(f, vector_norm(f->ctx, a, p, f->v[2], arg_b(f, 3)));
+}
+
+/* input, p, dim, eps */
+bool op_run_normalize(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *a = arg_t(f, 0), *n;
+	struct ag_value v[2];
+
+	n = vector_norm(c, a, f->v[1], f->v[2], true);
+	v[0] = ag_arg(n);
+	v[1] = f->v[3];
+	n = op_expand(c, op_call(c, AG_OP_clamp_min, v, 2), a->ndim, a->shape);
+	return ag_give_ref(f, op_div(c, a, n));
+}
+
+/* The norm's copy is clamped without history, so that its own gradient stays. */
+static struct ag_tensor *clamped_norm(struct ag_ctx *c, struct ag_tensor *x, struct ag_value dim,
+				      double eps)
+{
+	struct ag_tensor *n = op_clone(c, vector_norm(c, x, ag_int(2), dim, true));
+	struct ag_grad_mode mode = ag_no_grad(c);
+	struct ag_value v[2] = {ag_arg(n), ag_float(eps)};
+
+	n = n ? op_inplace(c, AG_OP_clamp_min, v, 2) : NULL;
+	ag_set_grad_mode(c, mode);
+	return n;
+}
+
+bool op_run_cosine_similarity(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *x = arg_t(f, 0), *y = arg_t(f, 1), *nx, *ny;
+	int64_t shape[AG_MAX_DIMS];
+	int ndim;
+
+	if (!ag_broadcast(c, x, y, &ndim, shape))
+		return false;
+	if (!ag_shape_is(x, ndim, shape))
+		x = op_expand(c, x, ndim, shape);
+	if (!ag_shape_is(y, ndim, shape))
+		y = op_expand(c, y, ndim, shape);
+	nx = clamped_norm(c, x, f->v[2], arg_f(f, 3));
+	ny = clamped_norm(c, y, f->v[2], arg_f(f, 3));
+	x = op_mul(c, op_div(c, x, nx), op_div(c, y, ny));
+	return ag_give_ref(f, op_sum_dim(c, x, arg_i(f, 2), false));
+}
+
+/* ---- cdist */
+
+static void cdist_rows(double *out, const double *x, const double *y, int64_t batch, int64_t p,
+		       int64_t r, int64_t m, double power)
+{
+	int64_t b, i, j, k;
+
+	for (b = 0; b < batch; b++) {
+		for (i = 0; i < p; i++) {
+			for (j = 0; j < r; j++) {
+				double sum = 0;
+
+				for (k = 0; k < m; k++) {
+					double d = fabs(x[(b * p + i) * m + k] - y[(b * r + j) * m + k]);
+
+					if (isinf(power))
+						sum = d > sum ? d : sum;
+					else
+						sum += power == 0 ? d != 0 : power == 1 ? d : power == 2 ? d * d : pow(d, power);
+				}
+				if (power == 2)
+					sum = sqrt(sum);
+				else if (power != 0 && power != 1 && !isinf(power))
+					sum = pow(sum, 1 / power);
+				out[(b * p + i) * r + j] = sum;
+			}
+		}
+	}
+}
+
+bool op_run_cdist(struct ag_frame *f)
+{
+	struct ag_tensor *in[2] = {arg_t(f, 0), arg_t(f, 1)}, *out;
+	int64_t shape[AG_MAX_DIMS], m;
+	struct ag_node *node;
+	int n = in[0]->ndim;
+
+	if (n < 2 || in[1]->ndim != n || in[0]->shape[n - 1] != in[1]->shape[n - 1] ||
+	    memcmp(in[0]->shape, in[1]->shape, (size_t)(n - 2) * sizeof(int64_t)) != 0)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			       "X1 and X2 must have the same number of columns and equal batch dimensions.");
+	memcpy(shape, in[0]->shape, sizeof(shape));
+	m = shape[n - 1];
+	shape[n - 1] = in[1]->shape[n - 2];
+	out = ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, n, shape, true);
+	if (!out)
+		return false;
+	node = ag_record(f->ctx, AG_NODE_Cdist, in, 2, 3, 0);
+	if (node) {
+		node->num[0] = arg_f(f, 2);
+		ag_save_input(node, 1, in[0]);
+		ag_save_input(node, 2, in[1]);
+	}
+	if (ag_ready2(out, in[0], in[1])) {
+		double *x = ag_plain(in[0]), *y = ag_plain(in[1]);
+		double *to = ag_alloc((size_t)out->numel + 1, sizeof(*to));
+
+		cdist_rows(to, x, y, ag_count(n - 2, shape), shape[n - 2], shape[n - 1], m, arg_f(f, 2));
+		ag_put_plain(out, to);
+		free(x);
+		free(y);
+		free(to);
+	}
+	ag_node_retain(node);
+	if (!ag_finish(f, out, node))
+		return false;
+	if (node)
+		ag_save_output(node, 0, out);
+	ag_node_release(node);
+	return true;
+}
+
+/* g * d|x - y|_p / d(x - y), for every pair */
+static struct ag_tensor *pair_grads(struct ag_bw *b, struct ag_tensor *x, struct ag_tensor *y,
+				    struct ag_tensor *dist)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *d = op_sub(c, op_unsqueeze(c, x, -2), op_unsqueeze(c, y, -3)), *g = B_GRAD, *w;
+	double p = b->node->num[0];
+
+	if (p == 0 || isinf(p))
+		return ag_null(c, AG_ERR_RUNTIME, "the derivative of cdist with p=%g is not implemented", p);
+	if (p == 1)
+		return op_mul(c, op_sign(c, d), op_unsqueeze(c, g, -1));
+	w = op_div(c, g, p == 2 ? dist : op_pow_n(c, dist, p - 1));
+	w = op_unsqueeze(c, op_where_n(c, op_ne_n(c, dist, 0), w, 0), -1);
+	if (p == 2)
+		return op_mul(c, d, w);
+	return op_mul(c, op_mul(c, op_sign(c, d), op_pow_n(c, op_abs(c, d), p - 1)), w);
+}
+
+bool bw_Cdist(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *dist = B_SAVED(0), *x = B_SAVED(1), *y = B_SAVED(2), *g;
+
+	if (!dist || !x || !y)
+		return false;
+	g = pair_grads(b, x, y, dist);
+	if (B_WANT(0))
+		B_SET(0, op_sum_dim(c, g, -2, false));
+	if (B_WANT(1))
+		B_SET(1, op_neg(c, op_sum_dim(c, g, -3, false)));
+	return g != NULL;
+}
+
+/* ---- cross product */
+
+bool op_run_cross(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *in[2] = {arg_t(f, 0), arg_t(f, 1)}, *part[3], *out;
+	int64_t shape[AG_MAX_DIMS];
+	struct ag_grad_mode mode;
+	struct ag_value list[3], v[2];
+	struct ag_node *node;
+	int dim, ndim, i;
+
+	if (!ag_broadcast(c, in[0], in[1], &ndim, shape))
+		return false;
+	dim = ag_dim_of(c, arg_i(f, 2), ndim);
+	if (dim < 0)
+		return false;
+	if (!ndim || shape[dim] != 3)
+		return ag_fail(c, AG_ERR_RUNTIME,
+			       "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld", dim,
+			       (long long)ag_size(in[0], dim), (long long)ag_size(in[1], dim));
+	mode = ag_no_grad(c);
+	for (i = 0; i < 3; i++) {
+		int j = (i + 1) % 3, k = (i + 2) % 3;
+		struct ag_tensor *x = op_expand(c, in[0], ndim, shape), *y = op_expand(c, in[1], ndim, shape);
+
+		part[i] = op_sub(c, op_mul(c, op_select(c, x, dim, j), op_select(c, y, dim, k)),
+				 op_mul(c, op_select(c, x, dim, k), op_select(c, y, dim, j)));
+		list[i] = ag_arg(part[i]);
+	}
+	v[0] = ag_list(list, 3);
+	v[1] = ag_int(dim);
+	out = op_call(c, AG_OP_stack, v, 2);
+	ag_set_grad_mode(c, mode);
+	if (!out)
+		return false;
+	node = ag_record(c, AG_NODE_Cross, in, 2, 2, 1);
+	if (node) {
+		node->ints[0] = dim - ndim;
+		ag_save_input(node, 0, node->edges[0].node ? in[1] : NULL);
+		ag_save_input(node, 1, node->edges[1].node ? in[0] : NULL);
+	}
+	return ag_finish(f, ag_retain(out), node);
+}
+
+bool op_run_cross_old(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0);
+	int d;
+
+	for (d = 0; arg_none(f, 2) && d < a->ndim; d++) {
+		if (a->shape[d] == 3)
+			f->v[2] = ag_int(d);
+	}
+	if (arg_none(f, 2))
+		f->v[2] = ag_int(-1);
+	return op_run_cross(f);
+}
+
+bool bw_Cross(struct ag_bw *b)
+{
+	struct ag_value v[3];
+
+	v[2] = ag_int(b->node->ints[0]);
+	if (B_WANT(0)) {
+		v[0] = ag_arg(B_SAVED(0));
+		v[1] = ag_arg(B_GRAD);
+		B_SET(0, op_call(B_CTX, AG_OP_cross, v, 3));
+	}
+	if (B_WANT(1)) {
+		v[0] = ag_arg(B_GRAD);
+		v[1] = ag_arg(B_SAVED(1));
+		B_SET(1, op_call(B_CTX, AG_OP_cross, v, 3));
+	}
+	return true;
+}
+
+/* ---- bilinear: sum over i, j of x[b,i] w[o,i,j] y[b,j] */
+
+static struct ag_tensor *three_way(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *w,
+				   struct ag_tensor *y)
+{
+	/* [b,1,i] @ [1,o,i,j] summed, as one product of broadcasts */
+	struct ag_tensor *xw = op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3), op_unsqueeze(c, w, 0));
+
+	xw = op_sum_dim(c, xw, 2, false);
+	return op_sum_dim(c, op_mul(c, xw, op_unsqueeze(c, y, 1)), 2, false);
+}
+
+bool op_run_trilinear(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2)}, *out;
+	struct ag_grad_mode mode = ag_no_grad(c);
+	struct ag_node *node;
+	bool a, b, d;
+
+	out = three_way(c, in[0], in[1], in[2]);
+	ag_set_grad_mode(c, mode);
+	if (!out)
+		return false;
+	node = ag_record(c, AG_NODE_Trilinear, in, 3, 3, 0);
+	if (node) {
+		a = node->edges[0].node != NULL;
+		b = node->edges[1].node != NULL;
+		d = node->edges[2].node != NULL;
+		ag_save_input(node, 0, b || d ? in[0] : NULL);
+		ag_save_input(node, 1, a || d ? in[1] : NULL);
+		ag_save_input(node, 2, a || b ? in[2] : NULL);
+	}
+	return ag_finish(f, ag_retain(out), node);
+}
+
+bool bw_Trilinear(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *y = B_SAVED(2), *g = B_GRAD, *t;
+
+	if (c->error.status != AG_OK)
+		return false;
+	if (B_WANT(0)) {
+		t = op_mul(c, op_unsqueeze(c, w, 0), op_unsqueeze(c, op_unsqueeze(c, y, 1), 1));
+		t = op_mul(c, op_sum_dim(c, t, 3, false), op_unsqueeze(c, g, 2));
+		B_SET(0, op_sum_dim(c, t, 1, false));
+	}
+	if (B_WANT(1)) {
+		t = op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3), op_unsqueeze(c, op_unsqueeze(c, y, 1), 1));
+		t = op_mul(c, t, op_unsqueeze(c, op_unsqueeze(c, g, 2), 3));
+		B_SET(1, op_sum_dim(c, t, 0, false));
+	}
+	if (B_WANT(2)) {
+		t = op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3), op_unsqueeze(c, w, 0));
+		t = op_mul(c, op_sum_dim(c, t, 2, false), op_unsqueeze(c, g, 2));
+		B_SET(2, op_sum_dim(c, t, 1, false));
+	}
+	return true;
+}
+
+bool op_run_bilinear(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *x = arg_t(f, 0), *y = arg_t(f, 1), *w = arg_t(f, 2), *out;
+	int64_t shape[AG_MAX_DIMS], flat[2];
+	struct ag_value v[3];
+	int n = x->ndim;
+
+	if (n < 1 || y->ndim != n || w->ndim != 3 || x->shape[n - 1] != w->shape[1] ||
+	    y->shape[n - 1] != w->shape[2])
+		return ag_fail(c, AG_ERR_RUNTIME, "bilinear(): the sizes of inputs and weight do not fit");
+	memcpy(shape, x->shape, sizeof(shape));
+	flat[0] = ag_count(n - 1, shape);
+	flat[1] = x->shape[n - 1];
+	v[0] = ag_arg(op_reshape(c, x, 2, flat));
+	v[1] = ag_arg(w);
+	flat[1] = y->shape[n - 1];
+	v[2] = ag_arg(op_reshape(c, y, 2, flat));
+	shape[n - 1] = w->shape[0];
+	out = op_reshape(c, op_call(c, AG_OP_trilinear, v, 3), n, shape);
+	return ag_give_ref(f, arg_t(f, 3) ? op_add(c, out, arg_t(f, 3)) : out);
+}
+
+/* ---- differences, repeats, grids */
+
+bool op_run_diff(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *a = arg_t(f, 0);
+	int dim = ag_dim(c, a, arg_i(f, 2));
+	int64_t n = arg_i(f, 1);
+
+	if (dim < 0 || !a->ndim)
+		return ag_fail(c, AG_ERR_RUNTIME, "diff expects input to be at least one-dimensional");
+	for (; n > 0 && a; n--) {
+		int64_t size = a->shape[dim] ? a->shape[dim] - 1 : 0;
+
+		a = op_sub(c, op_narrow(c, a, dim, a->shape[dim] ? 1 : 0, size), op_narrow(c, a, dim, 0, size));
+	}
+	return ag_give_ref(f, a);
+}
+
+static struct ag_tensor *flat_or_dim(struct ag_frame *f, int64_t *dim)
+{
+	struct ag_tensor *a = arg_t(f, 0);
+	int64_t n = a->numel;
+
+	*dim = 0;
+	if (arg_none(f, 2))
+		return op_reshape(f->ctx, a, 1, &n);
+	*dim = ag_dim(f->ctx, a, arg_i(f, 2));
+	return *dim < 0 ? NULL : a;
+}
+
+bool op_run_repeat_interleave(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	int64_t dim, shape[AG_MAX_DIMS + 1], n = arg_i(f, 1);
+	struct ag_tensor *a = flat_or_dim(f, &dim), *out;
+	struct ag_value v[1];
+	int d;
+
+	if (!a || a->ndim == AG_MAX_DIMS || n < 0)
+		return ag_fail(c, AG_ERR_RUNTIME, "repeats can not be negative");
+	for (d = 0; d <= a->ndim; d++)
+		shape[d] = d == dim + 1 ? n : a->shape[d > dim ? d - 1 : d];
+	out = op_expand(c, op_unsqueeze(c, a, dim + 1), a->ndim + 1, shape);
+	v[0] = ag_arg(out);
+	out = op_call(c, AG_OP_clone_contiguous, v, 1);
+	memcpy(shape, a->shape, sizeof(a->shape));
+	shape[dim] *= n;
+	return ag_give_ref(f, op_view(c, out, a->ndim, shape));
+}
+
+bool op_run_repeat_interleave_t(struct ag_frame *f)
+{
+	struct ag_tensor *r = arg_t(f, 1), *index;
+	int64_t dim, *times, total = 0, i, k, at = 0;
+	struct ag_tensor *a = flat_or_dim(f, &dim);
+	struct ag_value v[3];
+
+	times = a ? ag_plain_ints(r) : NULL;
+	if (!times)
+		return a && ag_fail(f->ctx, AG_ERR_NO_DATA, "the repeats are not known");
+	for (i = 0; i < r->numel; i++)
+		total += times[i] > 0 ? times[i] : 0;
+	index = scoped(f->ctx, ag_make(f->ctx, AG_I64, 1, &total, true));
+	for (i = 0; index && index->storage->data && i < r->numel; i++) {
+		for (k = 0; k < times[i]; k++)
+			ag_store_int(AG_I64, index->storage->data, at++, i);
+	}
+	free(times);
+	v[0] = ag_arg(a);
+	v[1] = ag_int(dim);
+	v[2] = ag_arg(index);
+	return ag_give_ref(f, op_call(f->ctx, AG_OP_index_select, v, 3));
+}
+
+bool op_run_meshgrid(struct ag_frame *f)
+{
+	struct ag_ctx *c = f->ctx;
+	uint32_t n = arg_list(f, 0), i, d;
+	bool swap = arg_text_is(f, 1, "xy") && n >= 2;
+	int64_t shape[AG_MAX_DIMS], one[AG_MAX_DIMS];
+
+	if (!n || n > AG_MAX_DIMS)
+		return ag_fail(c, AG_ERR_RUNTIME, "meshgrid expects a non-empty TensorList");
+	for (i = 0; i < n; i++) {
+		struct ag_tensor *t = arg_list_t(f, 0, i);
+
+		if (!t || t->ndim > 1)
+			return ag_fail(c, AG_ERR_RUNTIME,
+				       "torch.meshgrid: Expected 0D or 1D tensor in the tensor list");
+		shape[swap && i < 2 ? 1 - i : i] = t->numel;
+	}
+	for (i = 0; i < n; i++) {
+		struct ag_tensor *t = arg_list_t(f, 0, i);
+		uint32_t place = swap && i < 2 ? 1 - i : i;
+
+		for (d = 0; d < n; d++)
+			one[d] = d == place ? t->numel : 1;
+		if (!ag_give_ref(f, op_expand(c, op_view(c, t, (int)n, one), (int)n, shape)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- stacking by rows, columns, depth */
+
+static bool joined(struct ag_frame *f, int least, int64_t dim)
+{
+	uint32_t n = arg_list(f, 0), i;
+	struct ag_value *list, v[2];
+	struct ag_tensor *out;
+
+	if (!n)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "%s expects a non-empty TensorList",
+			       ag_op_info(f->op)->id);
+	list = ag_alloc(n, sizeof(*list));
+	for (i = 0; i < n; i++) {
+		struct ag_tensor *t = arg_list_t(f, 0, i);
+
+		while (t && t->ndim < least)
+			t = op_unsqueeze(f->ctx, t, t->ndim == 2 ? 2 : 0);
+		list[i] = ag_arg(t);
+	}
+	v[0] = ag_list(list, n);
+	v[1] = ag_int(dim == 1 && list[0].as.tensor && list[0].as.tensor->ndim == 1 ? 0 : dim);
+	out = op_call(f->ctx, AG_OP_cat, v, 2);
+	free(list);
+	return ag_give_ref(f, out);
+}
+
+bool op_run_hstack(struct ag_frame *f)
+{
+	return joined(f, 1, 1);
+}
+
+bool op_run_vstack(struct ag_frame *f)
+{
+	return joined(f, 2, 0);
+}
+
+bool op_run_dstack(struct ag_frame *f)
+{
+	return joined(f, 3, 2);
+}
+
+bool op_run_broadcast_to(struct ag_frame *f)
+{
+	int64_t shape[AG_MAX_DIMS];
+	int n = arg_ints(f, 1, shape, AG_MAX_DIMS);
+
+	return n >= 0 && ag_give_ref(f, op_expand(f->ctx, arg_t(f, 0), n, shape));
+}
+
+bool op_run_broadcast_tensors(struct ag_frame *f)
+{
+	uint32_t n = arg_list(f, 0), i;
+	struct ag_tensor all = {0};
+	int64_t shape[AG_MAX_DIMS];
+	int ndim = 0;
+
+	for (i = 0; i < n; i++) {
+		struct ag_tensor *t = arg_list_t(f, 0, i);
+
+		if (!t || !ag_broadcast(f->ctx, &all, t, &ndim, shape))
+			return false;
+		ag_set_shape(&all, ndim, shape, NULL);
+	}
+	for (i = 0; i < n; i++) {
+		struct ag_tensor *t = arg_list_t(f, 0, i);
+
+		if (!ag_give_ref(f, ag_shape_is(t, ndim, shape) ? t : op_expand(f->ctx, t, ndim, shape)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- two statistics at once, and those that leave out NaN */
+
+static bool with_mean(struct ag_frame *f, enum ag_op op)
+{
+	struct ag_value v[3] = {f->v[0], f->v[1], f->v[3]};
+
+	return ag_give_ref(f, op_call(f->ctx, op, f->v, 4)) &&
+	       ag_give_ref(f, op_call(f->ctx, AG_OP_mean, v, 3));
+}
+
+bool op_run_std_mean(struct ag_frame *f)
+{
+	return with_mean(f, AG_OP_std);
+}
+
+bool op_run_var_mean(struct ag_frame *f)
+{
+	return with_mean(f, AG_OP_var);
+}
+
+static struct ag_tensor *sum_known(struct ag_frame *f, struct ag_tensor *x)
+{
+	struct ag_value v[3] = {ag_arg(x), f->v[1], f->v[2]};
+
+	return op_call(f->ctx, AG_OP_sum, v, 3);
+}
+
+static struct ag_tensor *no_nan(struct ag_frame *f, struct ag_tensor **valid)
+{
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *a = arg_t(f, 0);
+
+	*valid = op_eq(c, a, a);
+	return op_where_n(c, *valid, a, 0);
+}
+
+bool op_run_nansum(struct ag_frame *f)
+{
+	struct ag_tensor *valid, *x = no_nan(f, &valid);
+
+	return ag_give_ref(f, sum_known(f, x));
+}
+
+bool op_run_nanmean(struct ag_frame *f)
+{
+	struct ag_tensor *valid, *x = no_nan(f, &valid);
+
+	return ag_give_ref(f, op_div(f->ctx, sum_known(f, x), sum_known(f, valid)));
+}
