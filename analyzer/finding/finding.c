@@ -27,13 +27,13 @@ static int compare_findings(const void *left, const void *right)
 	if (!order)
 		order = compare_numbers(a->span.start, b->span.start);
 	if (!order)
-		order = compare_numbers(a->span.end, b->span.end);
-	if (!order)
 		order = strcmp(a->rule->code, b->rule->code);
 	if (!order)
 		order = (int)b->severity - (int)a->severity;
 	if (!order)
 		order = (int)b->confidence - (int)a->confidence;
+	if (!order)
+		order = compare_numbers(b->span.end, a->span.end);
 	if (!order)
 		order = strcmp(a->message, b->message);
 	return order;
@@ -45,9 +45,10 @@ void findings_sort(finding_list *findings)
 		qsort(findings->at, findings->count, sizeof(*findings->at), compare_findings);
 }
 
+/* Two that start together are one: the longer shows more of it. */
 static bool same_place_and_rule(const struct finding *a, const struct finding *b)
 {
-	return a->rule == b->rule && a->span.start == b->span.start && a->span.end == b->span.end &&
+	return a->rule == b->rule && a->span.start == b->span.start &&
 	       !compare_sources(a->source, b->source);
 }
 
