@@ -225,6 +225,24 @@ START_TEST(what_looks_like_a_detach_keeps_the_graph)
 }
 END_TEST
 
+START_TEST(makers_have_no_graph)
+{
+	static const char *const makers[] = {
+	        "torch.zeros", "torch.ones", "torch.randn",  "torch.rand",   "torch.empty",
+	        "torch.eye",   "torch.full", "torch.arange", "torch.tensor", "torch.randint",
+	};
+
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+		expect(makers[i], API_MAKES);
+	ck_assert(api_has(find("torch.zeros"), API_LEAF));
+	expect("torch.where", API_PASSES);
+	expect("torch.einsum", API_PASSES);
+	expect("torch.nn.functional.dropout", API_PASSES);
+	ck_assert(api_has(find("torch.nn.functional.dropout"), API_EVAL_SAME));
+	expect("torch.long", API_NONE);
+}
+END_TEST
+
 START_TEST(detaching_names)
 {
 	expect("torch.Tensor.detach", API_CUTS_VIEW);
@@ -442,6 +460,7 @@ Suite *torch_api_suite(void)
 	                    (int)(sizeof(numbers) / sizeof(numbers[0])));
 	tcase_add_test(tcase, tuples_know_their_clean_elements);
 	tcase_add_test(tcase, what_looks_like_a_detach_keeps_the_graph);
+	tcase_add_test(tcase, makers_have_no_graph);
 	tcase_add_test(tcase, detaching_names);
 	tcase_add_test(tcase, modes);
 	tcase_add_test(tcase, methods_are_inherited);

@@ -15,7 +15,7 @@ class Seen:
     shape: str  # tensor, tuple, list, number, bool, str, shape, none, other
     count: int = 0
     type_name: str = ""
-    grads: tuple = ()  # per tensor of the result: does it require grad?
+    grads: tuple = ()  # per tensor of the result: is it in a graph?
     same: bool = False  # the result is the first argument
     shares: bool = False  # ... shares its storage with it
     mutates: bool = False  # the first argument's version moved
@@ -156,7 +156,7 @@ def observe(call, args, kwargs=None):
         shape=shape,
         count=count,
         type_name=f"{type(result).__module__}.{type(result).__qualname__}",
-        grads=tuple(t.requires_grad for t in results),
+        grads=tuple(t.grad_fn is not None for t in results),
         same=result is first and first is not None,
         shares=bool(results) and all(storage_of(t) in firsts for t in results),
         mutates=first is not None and any(t is first for t in mutated),

@@ -36,6 +36,15 @@ def parse(path):
     return rows
 
 
+# Tuples whose length the caller chooses, though the samples have one only.
+AS_MANY_AS_ASKED = {
+    f"torch.{owner}{name}"
+    for owner in ("", "Tensor.")
+    for name in """unbind split_with_sizes unsafe_split_with_sizes atleast_1d atleast_2d atleast_3d
+    unbind_copy split_with_sizes_copy meshgrid broadcast_tensors""".split()
+}
+
+
 def merge(name, seen, extra=()):
     """One row from all observations of a name; None when they say nothing."""
     seen = [s for s in seen if s.shape not in ("other", "nested")]
@@ -46,7 +55,7 @@ def merge(name, seen, extra=()):
     if shapes <= {"number", "bool", "str", "shape", "numbers", "none"}:
         return plain(name, seen, shapes, flags)
     effect = effect_of(seen, flags)
-    result, count = result_of(seen, shapes, flags)
+    result, count = result_of(name, seen, shapes, flags)
     if effect in ("IN_PLACE", "CUTS_IN_PLACE") and all(s.same for s in seen):
         result, count = "SAME", 0
     if effect == "ALIASES" and "API_MAYBE" not in flags:
@@ -86,21 +95,25 @@ def effect_of(seen, flags):
         if all(s.same for s in seen) and any(s.inputs for s in seen):
             return "CUTS_IN_PLACE"
         return "CUTS_VIEW" if all(s.shares for s in seen) else "CUTS"
-    if any(s.same for s in graphs):
+    copies = [s for s in graphs if not s.same]
+    if any(s.same for s in graphs) and not any(s.saves for s in copies):
         if not all(s.same for s in graphs):
             flags.add("API_MAYBE")
         return "ALIASES"
-    if any(s.shares for s in graphs):
-        if not all(s.shares for s in graphs):
+    apart = [s for s in copies if not s.shares]
+    if any(s.shares for s in copies) and not any(s.saves for s in apart):
+        if apart:
             flags.add("API_MAYBE")
         return "VIEWS"
     return "PASSES"
 
 
-def result_of(seen, shapes, flags):
+def result_of(name, seen, shapes, flags):
     counts = {s.count for s in seen if s.shape == "tuple"}
-    lists = {"list"} & shapes
-    if lists or len(counts) > 1:
+    if "list" in shapes or len(counts) > 1 or name in AS_MANY_AS_ASKED:
+        if "tensor" in shapes:
+            flags.add("API_TUPLE_IF_FLAG")
+            return "TENSOR", 0
         return "TENSOR_LIST", 0
     if "tuple" in shapes and "tensor" in shapes:
         flags.add("API_TUPLE_IF_DIM" if "API_TUPLE_IF_DIM" in flags else "API_TUPLE_IF_FLAG")

@@ -253,6 +253,19 @@ def fields(name, cls, rows):
         rows[full] = api_rows.Row(full, "FIELD", "ELEMENT", position, ("API_PROPERTY",))
 
 
+def measure_constants(rows):
+    """dtypes, layouts and numbers."""
+    import torch
+
+    for member in sorted(dir(torch)):
+        value = getattr(torch, member)
+        name = f"torch.{member}"
+        if isinstance(value, (torch.dtype, torch.layout, torch.memory_format, torch.qscheme)):
+            rows[name] = api_rows.Row(name, "NONE", "CONSTANT", 0, ("API_PROPERTY",))
+        elif isinstance(value, float):
+            rows[name] = api_rows.Row(name, "NONE", "NUMBER", 0, ("API_PROPERTY",))
+
+
 def measure_results(seen, known):
     """Functions whose result is a named tuple."""
     return {
@@ -276,6 +289,7 @@ def measure():
         if row is not None:
             rows[name] = row
     measure_properties(rows)
+    measure_constants(rows)
     measure_distributions(names, rows)
     weights = measure_modules(names, rows)
     classes = measure_classes(names, rows, weights)
