@@ -45,10 +45,14 @@ static const char *page_of(const struct rule *rule)
 START_TEST(a_page_says_what_the_table_says)
 {
 	static const char *const headings[] = {
-		"## What happens\n",	    "## How to fix it\n",
-		"## Bad\n",		    "## Good\n",
-		"## The symptom in a run\n", "## Lifetimes and figures\n",
-		"## What it cannot see\n",  "## How to silence it\n",
+	        "## What happens\n",
+	        "## How to fix it\n",
+	        "## Bad\n",
+	        "## Good\n",
+	        "## The symptom in a run\n",
+	        "## Lifetimes and figures\n",
+	        "## What it cannot see\n",
+	        "## How to silence it\n",
 	};
 	const struct rule *rule = &rules_all().at[_i];
 	struct text head = {.arena = &arena};
@@ -56,9 +60,9 @@ START_TEST(a_page_says_what_the_table_says)
 	const char *at = page;
 
 	text_print(&head, "# %s %s\n\n*%s at most, %s by default*\n\n", rule->code, rule->slug,
-		   severity_name(rule->severity), rule->on_by_default ? "on" : "off");
+	           severity_name(rule->severity), rule->on_by_default ? "on" : "off");
 	ck_assert_msg(!strncmp(page, text_chars(&head), head.length), "%s begins otherwise",
-		      rule->slug);
+	              rule->slug);
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
 		at = strstr(at, headings[i]);
 		ck_assert_msg(at != NULL, "%s: no %s", rule->slug, headings[i]);
@@ -95,8 +99,9 @@ static struct program_run lint(const struct rule *rule, const char *path)
 {
 	struct text line = {.arena = &arena};
 
-	text_print(&line, "check --isolated --quiet --no-cache --format concise --extend-select %s %s",
-		   rule->code, path);
+	text_print(&line,
+	           "check --isolated --quiet --no-cache --format concise --extend-select %s %s",
+	           rule->code, path);
 	return program_run(&arena, NULL, text_chars(&line));
 }
 
@@ -112,9 +117,9 @@ START_TEST(the_examples_show_the_rule)
 	ck_assert_int_ge(good.status, 0);
 	ck_assert_int_lt(good.status, 2);
 	ck_assert_msg((strstr(bad.out, rule->code) != NULL) == !is_known_silent(rule->code),
-		      "%s: the bad example gives:\n%s%s", rule->code, bad.out, bad.err);
+	              "%s: the bad example gives:\n%s%s", rule->code, bad.out, bad.err);
 	ck_assert_msg(strstr(good.out, rule->code) == NULL, "%s: the good example gives:\n%s",
-		      rule->code, good.out);
+	              rule->code, good.out);
 }
 END_TEST
 

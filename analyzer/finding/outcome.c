@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool skipped_has_place(const struct skipped *skipped)
+{
+	return skipped->source && (skipped->span.start || skipped->span.end);
+}
+
 static int compare_skipped(const void *left, const void *right)
 {
 	const struct skipped *a = left;

@@ -29,6 +29,8 @@ struct outcome {
 	uint32_t refuted;  /* by replay */
 };
 
+/* Whether it names a place; else it is the whole file. */
+bool skipped_has_place(const struct skipped *skipped);
 void outcome_sort(struct outcome *outcome);
 uint32_t outcome_count(const struct outcome *outcome, enum severity severity);
 bool outcome_has_failure(const struct outcome *outcome);

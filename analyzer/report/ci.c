@@ -131,7 +131,7 @@ void report_azure(const struct report *report, struct text *out)
 		const struct skipped *skipped = &outcome->skipped.at[i];
 		struct position position = {0};
 
-		if (skipped->source && skipped->span.end > skipped->span.start)
+		if (skipped_has_place(skipped))
 			position = source_position(skipped->source, skipped->span.start);
 		azure_issue(out, skipped->is_failure, path_of(report, &scratch, skipped->path),
 		            position, "not-analysed", skipped->reason);

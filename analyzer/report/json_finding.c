@@ -134,7 +134,7 @@ void json_skipped(struct emitter *json, const char *name, const struct skipped *
 {
 	emit_open_object(json, name);
 	emit_text(json, "filename", skipped->path);
-	if (skipped->source && skipped->span.end > skipped->span.start) {
+	if (skipped_has_place(skipped)) {
 		struct position position = source_position(skipped->source, skipped->span.start);
 
 		add_range(json, skipped->source, skipped->span);

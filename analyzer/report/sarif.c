@@ -385,7 +385,7 @@ static void add_notification(struct writing *writing, const struct skipped *skip
 	emit_text(json, "level", skipped->is_failure ? "error" : "warning");
 	emit_open_array(json, "locations");
 	emit_open_object(json, NULL);
-	if (skipped->source && skipped->span.end > skipped->span.start) {
+	if (skipped_has_place(skipped)) {
 		add_physical(writing, skipped->source, skipped->span);
 	} else {
 		emit_open_object(json, "physicalLocation");

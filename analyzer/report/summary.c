@@ -9,9 +9,11 @@
 void summary_skipped(const struct skipped *skipped, struct text *out)
 {
 	show_text(out, skipped->path);
-	if (skipped->source && skipped->span.end > skipped->span.start) {
+	if (skipped_has_place(skipped)) {
 		struct position first = source_position(skipped->source, skipped->span.start);
-		struct position last = source_position(skipped->source, skipped->span.end - 1);
+		struct position last =
+		        source_position(skipped->source, skipped->span.end - (skipped->span.end >
+		                                                              skipped->span.start));
 
 		if (first.cell)
 			text_print(out, ":cell %u", first.cell);

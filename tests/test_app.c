@@ -1,0 +1,460 @@
+/* The program as people run it: every option and every command. */
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/app/options.h"
+#include "analyzer/base/text.h"
+#include "tests/program.h"
+#include "tests/temp_tree.h"
+
+static struct arena arena;
+
+static const char leak[] = "import torch\n"
+                           "from torch import nn\n"
+                           "\n"
+                           "model = nn.Linear(10, 1)\n"
+                           "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+                           "total = 0\n"
+                           "history = []\n"
+                           "for step in range(100):\n"
+                           "    loss = model(torch.randn(8, 10)).mean()\n"
+                           "    opt.zero_grad()\n"
+                           "    loss.backward()\n"
+                           "    opt.step()\n"
+                           "    total += loss\n"
+                           "    history.append(loss)\n";
+
+static const char clean[] = "import torch\n"
+                            "\n"
+                            "print(torch.ones(3).sum().item())\n";
+
+static const char notebook[] = "{\"cells\": [{\"cell_type\": \"code\", \"metadata\": {}, "
+                               "\"source\": [\"import torch\\n\"]},\n"
+                               "{\"cell_type\": \"code\", \"metadata\": {}, \"source\": "
+                               "[\"%time\\n\", \"x = torch.ones(3)\"]}],\n"
+                               "\"metadata\": {}, \"nbformat\": 4, \"nbformat_minor\": 5}\n";
+
+static void enter(void)
+{
+	unsetenv("NO_COLOR");
+	temp_tree_enter();
+	temp_tree_add_text("leak.py", leak);
+	temp_tree_add_text("clean.py", clean);
+	temp_tree_add_text("sub/other.py", leak);
+	temp_tree_add_text("book.ipynb", notebook);
+	temp_tree_add_text("build/made.py", leak);
+	temp_tree_add_text("broken.py", "import torch\ndef f(:\n    pass\n");
+	temp_tree_add_text("notes.txt", "hello\n");
+	temp_tree_add_text("args.txt", "--quiet\nleak.py\n");
+}
+
+static void release(void)
+{
+	temp_tree_leave();
+	arena_release(&arena);
+}
+
+static struct program_run run(const char *arguments)
+{
+	return program_run(&arena, NULL, arguments);
+}
+
+/* One call each: what it exits with, and what its output must (`has`) and must
+ * not (`lacks`) hold. NULL: no matter. */
+static const struct {
+	const char *arguments;
+	int status;
+	const char *has, *lacks, *error;
+} cases[] = {
+        /* selection */
+        {"leak.py", 1, "GL103", NULL, NULL},
+        {"check leak.py", 1, "GL101", NULL, NULL},
+        {"--select GL103 leak.py", 1, "GL103", "GL101", NULL},
+        {"-s graph-in-list leak.py", 1, "GL101", "GL103", NULL},
+        {"--ignore GL1 leak.py", 0, "No findings in 1 file.", NULL, NULL},
+        {"--select GL1 --ignore GL103 leak.py", 1, "GL101", "GL103", NULL},
+        {"--extend-select GL502 clean.py", 0, "No findings", NULL, NULL},
+        {"--select GL2 leak.py", 0, "No findings", NULL, NULL},
+        {"--select GL77 leak.py", 2, NULL, NULL, "--select: `GL77` is no rule"},
+        {"--select GL013 leak.py", 2, NULL, NULL, "did you mean `GL103`?"},
+        {"--min-confidence confirmed --confirm never leak.py", 0, "No findings", NULL, NULL},
+        {"--fail-on error leak.py", 0, "2 warnings", NULL, NULL},
+        {"--fail-on info leak.py", 1, "2 warnings", NULL, NULL},
+        {"--exit-zero leak.py", 0, "2 warnings", NULL, NULL},
+        /* files */
+        {".", 1, "sub/other.py:13", "build/made.py", NULL},
+        {"", 1, "leak.py:13", "build/made.py", NULL},
+        {"--exclude sub .", 1, "build/made.py", "sub/other.py", NULL},
+        {"--extend-exclude sub .", 1, "leak.py:13", "other.py", NULL},
+        {"build/made.py", 1, "build/made.py:13", NULL, NULL},
+        {"--force-exclude build/made.py", 0, "No findings", NULL, NULL},
+        {"--show-files", 0, "clean.py\nleak.py\nsub/other.py\n", "made.py", NULL},
+        {"missing.py", 2, "could not read missing.py: No such file or directory", NULL, NULL},
+        {"missing.py leak.py", 2, "leak.py:13", NULL, NULL},
+        {"-q missing.py", 2, NULL, NULL, "missing.py: No such file or directory"},
+        {"notes.txt", 0, "not analysed notes.txt", NULL, NULL},
+        {"broken.py", 0, "not analysed broken.py:2", NULL, NULL},
+        {"book.ipynb", 0, "No findings in 1 file.", NULL, NULL},
+        {"--no-skip clean.py", 0, "No findings", NULL, NULL},
+        {"chekc", 2, NULL, NULL, "there is no file or command `chekc`; did you mean `check`?"},
+        /* output */
+        {"-f concise leak.py", 1, "leak.py:13:5: warning GL103", "|", NULL},
+        {"-f json leak.py", 1, "\"noqa_row\": 13", NULL, NULL},
+        {"-f jsonl leak.py", 1, "{\"code\":\"GL103\"", NULL, NULL},
+        {"-f sarif leak.py", 1, "\"ruleId\": \"GL103\"", NULL, NULL},
+        {"-f sarif missing.py", 2, "\"executionSuccessful\": false", NULL, NULL},
+        {"-f github leak.py", 1, "::warning file=leak.py,line=13", NULL, NULL},
+        {"-f gitlab leak.py", 1, "\"check_name\": \"graph-accumulator\"", NULL, NULL},
+        {"-f gitlab missing.py", 2, "[]", NULL, "missing.py: No such file"},
+        {"-f junit leak.py", 1, "<testsuites", NULL, NULL},
+        {"-f rdjsonl leak.py", 1, "\"severity\":\"WARNING\"", NULL, NULL},
+        {"-f azure leak.py", 1, "##vso[task.logissue type=warning;sourcepath=leak.py", NULL, NULL},
+        {"-f yaml leak.py", 2, NULL, NULL, "--format"},
+        {"-f yaml leak.py", 2, NULL, NULL, "-f must be one of text|concise"},
+        {"--statistics leak.py", 1, "     1  GL101 graph-in-list\n", "leak.py", NULL},
+        {"--quiet leak.py", 1, "GL103", "2 findings", NULL},
+        {"--verbose leak.py", 1, "files that cannot matter", NULL, NULL},
+        {"--color always leak.py", 1, "\x1b[1;33mwarning", NULL, NULL},
+        {"--color never leak.py", 1, "warning", "\x1b", NULL},
+        {"--memory 8GiB leak.py", 1, "GL103", NULL, NULL},
+        {"-o out/none.txt leak.py", 2, NULL, NULL, "cannot write out/none.txt: No such file"},
+        {"-j 1 leak.py", 1, "GL103", NULL, NULL},
+        {"--confirm never leak.py", 1, "GL103", NULL, NULL},
+        {"--cpp-headers shim -p out leak.py", 1, "GL103", NULL, NULL},
+        {"--no-cache leak.py", 1, "GL103", NULL, NULL},
+        {"--no-respect-gitignore leak.py", 1, "GL103", NULL, NULL},
+        {"@args.txt", 1, "leak.py:13", "2 findings", NULL},
+        /* settings */
+        {"--show-settings --jobs 3", 0, "jobs = 3  # command line\n", NULL, NULL},
+        {"--config none.toml leak.py", 2, NULL, NULL, "cannot read none.toml: No such file"},
+        {"--shard 3/2 leak.py", 2, NULL, NULL, "--shard must be I/N"},
+        {"--shard one leak.py", 2, NULL, NULL, "--shard must be I/N"},
+        {"--diff-base HEAD leak.py", 2, NULL, NULL, "--diff-base: "},
+        {"--baseline none.json leak.py", 2, NULL, NULL, "baseline none.json: "},
+        /* developers */
+        {"--dump tree clean.py", 0, "module", NULL, NULL},
+        {"--dump=ir clean.py", 0, "import", NULL, NULL},
+        {"--dump=cfg clean.py", 0, "b1", NULL, NULL},
+        {"--dump=ir notes.txt", 2, NULL, NULL, "notes.txt: neither Python"},
+        /* other commands */
+        {"rules", 0, "GL103  graph-accumulator", NULL, NULL},
+        {"rules --format json", 0, "\"code\": \"GL103\"", NULL, NULL},
+        {"rules GL103", 2, NULL, NULL, "did you mean `graphlint explain GL103`?"},
+        {"explain GL103", 0, "# GL103 graph-accumulator", NULL, NULL},
+        {"explain GL103 --format json", 0, "\"page\": \"# GL103", NULL, NULL},
+        {"explain GL103 --color always", 0, "\x1b[1mGL103 graph-accumulator", NULL, NULL},
+        {"explain graph-acumulator", 2, NULL, NULL, "did you mean `graph-accumulator`?"},
+        {"explain", 2, NULL, NULL, "which rule?"},
+        {"version", 0, "graphlint ", NULL, NULL},
+        {"--version", 0, "graphlint ", NULL, NULL},
+        {"-V", 0, "graphlint ", NULL, NULL},
+        {"--help", 0, "Usage: graphlint [check]", NULL, NULL},
+        {"help", 0, "Exit status:", NULL, NULL},
+        {"help merge", 0, "Usage: graphlint merge", NULL, NULL},
+        {"help mergee", 2, NULL, NULL, "did you mean `merge`?"},
+        {"merge --help", 0, "--output-file", NULL, NULL},
+        {"manual", 0, ".TH GRAPHLINT 1", NULL, NULL},
+        {"completion bash", 0, "complete -o filenames", NULL, NULL},
+        {"completion zsh", 0, "#compdef graphlint", NULL, NULL},
+        {"completion fish", 0, "complete -c graphlint", NULL, NULL},
+        {"completion", 2, NULL, NULL, "which shell?"},
+        {"schema", 0, "\"additionalProperties\": false", NULL, NULL},
+        {"cache clean", 0, "0 files removed", NULL, NULL},
+        {"cache clean --cache-dir sub", 2, NULL, NULL, "is not a cache of graphlint"},
+        {"cache", 2, NULL, NULL, "`graphlint cache clean` is what there is"},
+        {"merge", 2, NULL, NULL, "which reports?"},
+        {"merge notes.txt", 2, NULL, NULL, "notes.txt: "},
+        {"--watch -", 2, NULL, NULL, "--watch cannot watch standard input"},
+};
+
+START_TEST(a_call_does_what_it_says)
+{
+	struct program_run result = run(cases[_i].arguments);
+	const char *call = cases[_i].arguments;
+
+	ck_assert_msg(result.status == cases[_i].status, "`%s` exits with %d\n%s%s", call,
+	              result.status, result.out, result.err);
+	ck_assert_msg(!cases[_i].has || strstr(result.out, cases[_i].has), "`%s` prints:\n%s", call,
+	              result.out);
+	ck_assert_msg(!cases[_i].lacks || !strstr(result.out, cases[_i].lacks), "`%s` prints:\n%s",
+	              call, result.out);
+	ck_assert_msg(!cases[_i].error || strstr(result.err, cases[_i].error), "`%s` says:\n%s",
+	              call, result.err);
+	ck_assert_msg(cases[_i].error || !*result.err, "`%s` says:\n%s", call, result.err);
+}
+END_TEST
+
+static bool is_given(const char *arguments, const struct option *option)
+{
+	struct text spelled = {.arena = &arena};
+	char letter[4] = {'-', option->letter, ' ', '\0'};
+
+	text_print(&spelled, "--%s", option->name);
+	return strstr(arguments, text_chars(&spelled)) ||
+	       (option->letter && strstr(arguments, letter));
+}
+
+/* Those that need more than a line are tested below, under their names. */
+static const char *const tested_below[] = {
+        "stdin-filename", "add-noqa", "write-baseline", "isolated", "watch",  "fix",
+        "unsafe-fixes",   "diff",     "steps",          "assert",   "output",
+};
+
+START_TEST(every_option_is_run)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		bool found = !(options[i].places & PLACE_LINE);
+
+		for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+			found |= is_given(cases[k].arguments, &options[i]);
+		for (size_t k = 0; k < sizeof(tested_below) / sizeof(tested_below[0]); k++)
+			found |= !strcmp(tested_below[k], options[i].name);
+		ck_assert_msg(found, "--%s is not tested", options[i].name);
+	}
+}
+END_TEST
+
+START_TEST(standard_input_is_read)
+{
+	struct program_run plain = program_run(&arena, leak, "-f concise -q -");
+	struct program_run named =
+	        program_run(&arena, leak, "-f concise -q --stdin-filename src/a.py -");
+	struct program_run dump = program_run(&arena, clean, "--dump ir -");
+	struct program_run cells = program_run(&arena, notebook, "-q --stdin-filename a.ipynb -");
+
+	ck_assert_ptr_nonnull(strstr(plain.out, "stdin.py:13:5"));
+	ck_assert_ptr_nonnull(strstr(named.out, "src/a.py:13:5"));
+	ck_assert_int_eq(named.status, 1);
+	ck_assert_int_eq(cells.status, 0);
+	ck_assert_ptr_nonnull(strstr(dump.out, "import"));
+}
+END_TEST
+
+START_TEST(output_goes_to_a_file)
+{
+	struct program_run result = run("--color auto -o report.txt leak.py");
+	struct program_run direct = run("leak.py");
+	struct program_run read;
+
+	ck_assert_int_eq(result.status, 1);
+	ck_assert_str_eq(result.out, "");
+	read = run("@report.txt");
+	ck_assert_int_eq(read.status, 2);
+	ck_assert_int_eq(access("report.txt", R_OK), 0);
+	ck_assert_ptr_nonnull(direct.out);
+}
+END_TEST
+
+START_TEST(no_color_is_honoured)
+{
+	struct program_run result;
+
+	setenv("NO_COLOR", "1", 1);
+	result = run("leak.py");
+	ck_assert_ptr_null(strchr(result.out, '\x1b'));
+	result = run("--color always leak.py");
+	ck_assert_ptr_nonnull(strchr(result.out, '\x1b'));
+}
+END_TEST
+
+START_TEST(jobs_do_not_change_the_output)
+{
+	for (int format = 0; format < 2; format++) {
+		const char *kind = format ? "-f json" : "-f text";
+		struct text one = {.arena = &arena}, four = {.arena = &arena};
+
+		text_print(&one, "%s --no-cache --jobs 1 .", kind);
+		text_print(&four, "%s --no-cache --jobs 4 .", kind);
+		ck_assert_str_eq(run(text_chars(&one)).out, run(text_chars(&four)).out);
+	}
+}
+END_TEST
+
+START_TEST(skipping_does_not_change_the_output)
+{
+	ck_assert_str_eq(run("-f json --no-cache .").out,
+	                 run("-f json --no-cache --no-skip .").out);
+}
+END_TEST
+
+/* configuration */
+
+START_TEST(the_configuration_is_used)
+{
+	temp_tree_add_text("pyproject.toml", "[tool.graphlint]\nselect = ['GL103']\n");
+	ck_assert_ptr_null(strstr(run("leak.py").out, "GL101"));
+	ck_assert_ptr_nonnull(strstr(run("--isolated leak.py").out, "GL101"));
+	ck_assert_ptr_nonnull(strstr(run("--select GL101 leak.py").out, "GL101"));
+	temp_tree_add_text("mine.toml", "ignore = ['GL1']\n");
+	ck_assert_int_eq(run("--config mine.toml leak.py").status, 0);
+	ck_assert_ptr_nonnull(
+	        strstr(run("--show-settings").out, "select = [\"GL103\"]  # pyproject.toml:2"));
+}
+END_TEST
+
+START_TEST(a_wrong_configuration_stops)
+{
+	struct program_run result;
+
+	temp_tree_add_text("graphlint.toml", "selcet = []\n");
+	result = run("leak.py");
+	ck_assert_int_eq(result.status, 2);
+	ck_assert_str_eq(result.err,
+	                 "graphlint: error: graphlint.toml:1: `selcet` is no setting; did you mean "
+	                 "`select`?\n");
+	temp_tree_add_text("graphlint.toml", "[per-file-ignores]\n'*.py' = ['GL7777']\n");
+	ck_assert_ptr_nonnull(strstr(run("leak.py").err, "`GL7777` is no rule"));
+}
+END_TEST
+
+START_TEST(files_have_their_own_ignores)
+{
+	temp_tree_add_text("graphlint.toml", "[per-file-ignores]\n'sub/' = ['GL1']\n"
+	                                     "'leak.py' = ['GL101']\n");
+	ck_assert_ptr_null(strstr(run(".").out, "sub/other.py"));
+	ck_assert_ptr_null(strstr(run(".").out, "GL101"));
+	ck_assert_ptr_nonnull(strstr(run(".").out, "leak.py:13:5: warning GL103"));
+}
+END_TEST
+
+START_TEST(severities_can_be_lowered)
+{
+	temp_tree_add_text("graphlint.toml", "[severity]\nGL1 = 'info'\nGL101 = 'warning'\n");
+	ck_assert_ptr_nonnull(strstr(run("leak.py").out, "info GL103"));
+	ck_assert_ptr_nonnull(strstr(run("leak.py").out, "warning GL101"));
+}
+END_TEST
+
+/* suppressions and baselines */
+
+START_TEST(noqa_comments_are_added)
+{
+	struct program_run result = run("--add-noqa leak.py");
+
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.out, "2 comments added in 1 file\n");
+	result = run("leak.py");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.out, "No findings in 1 file.\n");
+	ck_assert_str_eq(run("--add-noqa leak.py").out, "0 comments added in 0 files\n");
+}
+END_TEST
+
+START_TEST(unused_suppressions_are_found)
+{
+	temp_tree_add_text("a.py", "x = 1  # noqa: GL103\ny = '# noqa: GL103'\n");
+	ck_assert_ptr_nonnull(strstr(run("a.py").out, "a.py:1:8: warning GL900"));
+	ck_assert_ptr_null(strstr(run("a.py").out, "a.py:2"));
+}
+END_TEST
+
+START_TEST(a_baseline_hides_what_is_known)
+{
+	struct program_run result = run("--write-baseline known.json leak.py");
+
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.out, "2 findings written to known.json\n");
+	ck_assert_int_eq(run("--baseline known.json leak.py").status, 0);
+	temp_tree_add_text("leak.py", clean);
+	result = run("--baseline known.json leak.py");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(strstr(result.out, "gone since the baseline: leak.py: GL101"));
+}
+END_TEST
+
+START_TEST(a_diff_hides_unchanged_lines)
+{
+	ck_assert_int_eq(system("git init -q . && git add leak.py && "
+	                        "git -c user.email=a@b -c user.name=c commit -q -m x"),
+	                 0);
+	ck_assert_int_eq(run("--diff-base HEAD leak.py").status, 0);
+	ck_assert_int_eq(run("--diff-base HEAD sub").status, 1);
+	ck_assert_ptr_nonnull(strstr(run("--diff-base nothing leak.py").err, "--diff-base: "));
+	ck_assert_int_eq(system("echo '    history.append(loss)' >> leak.py"), 0);
+	ck_assert_ptr_nonnull(strstr(run("--diff-base HEAD leak.py").out, "leak.py:15:5"));
+	ck_assert_ptr_null(strstr(run("--diff-base HEAD leak.py").out, "GL103"));
+}
+END_TEST
+
+/* shards */
+
+START_TEST(shards_merge_to_the_whole)
+{
+	struct program_run whole = run("--no-cache -f json .");
+
+	run("--no-cache -f json --shard 1/2 -o one.json .");
+	run("--no-cache -f json --shard 2/2 -o two.json .");
+	ck_assert_str_eq(run("merge two.json one.json -f json").out, whole.out);
+	ck_assert_int_eq(run("merge two.json one.json").status, 1);
+	ck_assert_ptr_nonnull(strstr(run("merge one.json two.json -f text").out, "kept here"));
+	ck_assert_ptr_nonnull(strstr(run("merge one.json two.json --color always").out, "\x1b["));
+}
+END_TEST
+
+/* --watch */
+
+START_TEST(a_watch_sees_changes)
+{
+	int status =
+	        system("timeout 5 " GRAPHLINT_PROGRAM
+	               " --watch -q -f concise --no-cache leak.py > seen.txt 2>&1 & "
+	               "sleep 1.5; echo '    history.append(loss)' >> leak.py; sleep 2; "
+	               "kill $! 2> /dev/null; wait $! 2> /dev/null; "
+	               "grep -q 'leak.py:15' seen.txt && [ $(grep -c Watching seen.txt) -ge 2 ]");
+
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(an_unreadable_file_hides_nothing)
+{
+	struct program_run result;
+
+	if (geteuid() == 0) {
+		ck_assert_int_eq(symlink("loop.py", "loop.py"), 0);
+	} else {
+		temp_tree_add_text("loop.py", clean);
+		ck_assert_int_eq(chmod("loop.py", 0), 0);
+	}
+	result = run("loop.py leak.py");
+	ck_assert_int_eq(result.status, 2);
+	ck_assert_ptr_nonnull(strstr(result.out, "could not read loop.py"));
+	ck_assert_ptr_nonnull(strstr(result.out, "GL103"));
+}
+END_TEST
+
+Suite *app_suite(void);
+
+Suite *app_suite(void)
+{
+	Suite *suite = suite_create("app");
+	TCase *tests = tcase_create("app");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, enter, release);
+	tcase_add_loop_test(tests, a_call_does_what_it_says, 0,
+	                    (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_test(tests, every_option_is_run);
+	tcase_add_test(tests, standard_input_is_read);
+	tcase_add_test(tests, output_goes_to_a_file);
+	tcase_add_test(tests, no_color_is_honoured);
+	tcase_add_test(tests, jobs_do_not_change_the_output);
+	tcase_add_test(tests, skipping_does_not_change_the_output);
+	tcase_add_test(tests, the_configuration_is_used);
+	tcase_add_test(tests, a_wrong_configuration_stops);
+	tcase_add_test(tests, files_have_their_own_ignores);
+	tcase_add_test(tests, severities_can_be_lowered);
+	tcase_add_test(tests, noqa_comments_are_added);
+	tcase_add_test(tests, unused_suppressions_are_found);
+	tcase_add_test(tests, a_baseline_hides_what_is_known);
+	tcase_add_test(tests, a_diff_hides_unchanged_lines);
+	tcase_add_test(tests, shards_merge_to_the_whole);
+	tcase_add_test(tests, a_watch_sees_changes);
+	tcase_add_test(tests, an_unreadable_file_hides_nothing);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
