@@ -113,7 +113,6 @@ static const struct {
         {"-f junit leak.py", 1, "<testsuites", NULL, NULL},
         {"-f rdjsonl leak.py", 1, "\"severity\":\"WARNING\"", NULL, NULL},
         {"-f azure leak.py", 1, "##vso[task.logissue type=warning;sourcepath=leak.py", NULL, NULL},
-        {"-f yaml leak.py", 2, NULL, NULL, "--format"},
         {"-f yaml leak.py", 2, NULL, NULL, "-f must be one of text|concise"},
         {"--statistics leak.py", 1, "     1  GL101 graph-in-list\n", "leak.py", NULL},
         {"--quiet leak.py", 1, "GL103", "2 findings", NULL},
