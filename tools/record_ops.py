@@ -14,6 +14,8 @@ Fields of a row
            after: those bytes after backward; outputs: shape, dtype, requires_grad, storage bytes
   values   per choice of shapes: outputs and gradients of sum(output * weight), where element i
            of a weight is (i * 7 % 11 - 5) / 4; "error" where PyTorch raises
+  second   for the inputs in double: the gradients of sum(gradient * weight) by the inputs and by
+           the weights of the first order, null if PyTorch has none
 """
 
 import ast
@@ -360,6 +362,8 @@ def number(value, dtype):
 
 def numbers(tensor):
     tensor = tensor.detach()
+    if torch._is_zerotensor(tensor):  # zeros that were never allocated
+        tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
     return [number(v, tensor.dtype) for v in tensor.flatten().tolist()]
 
 
@@ -394,6 +398,30 @@ def values_case(row, specs, needs):
     return case
 
 
+def second_order(row, specs, needs):
+    """The gradients of sum(gradient * weight) by the inputs that require grad and by the weights
+    of the first order; None where PyTorch has none."""
+    names = [spec["name"] for spec in specs]
+    values, leaves = make_inputs(specs), []
+    for i, name in enumerate(names):
+        if name in needs and values[i].is_floating_point():
+            leaves.append(values[i].requires_grad_(True))
+            values[i] = leaves[-1].clone()
+    try:
+        results = run_row(row["code"], names, values) or [values[0]]
+        heads = [r for r in results if r.requires_grad]
+        weights = [weight_like(h).requires_grad_(True) for h in heads]
+        grads = torch.autograd.grad(heads, leaves, weights, create_graph=True, allow_unused=True)
+        grads = [g for g in grads if g is not None and g.requires_grad]
+        if not grads:
+            return None
+        grads = torch.autograd.grad(grads, leaves + weights, [weight_like(g) for g in grads],
+                                    allow_unused=True)
+    except (RuntimeError, IndexError, ValueError, TypeError):
+        return None
+    return [None if g is None else numbers(g) for g in grads]
+
+
 def in_double(specs):
     return [dict(s, dtype="float64" if s["dtype"] == "float32" else s["dtype"]) for s in specs]
 
@@ -409,6 +437,7 @@ def record_row(name, code, inputs, variants, shapes):
     row["values"] = [values_case(row, specs, choices[0])]
     if "zeros(1" not in code and "nn." not in code:  # what the line makes itself is float32
         row["values"].append(values_case(row, in_double(specs), choices[0]))
+        row["second"] = second_order(row, in_double(specs), choices[0])
     for text in shapes:
         row["values"].append(values_case(row, parse_inputs(text), choices[0]))
     return row
