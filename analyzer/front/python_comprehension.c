@@ -166,12 +166,14 @@ static void become_async(struct py_lower *l)
 /* The outermost iterator is made here and handed to the function. */
 void py_comprehension(struct py_lower *l, uint32_t node)
 {
-	uint32_t scope = py_scope_of(&l->scopes, node);
+	uint32_t scope = py_scope_open(l, node);
 	uint32_t clause = py_child(l->tree, node, PY_for_in_clause);
 	struct span span = py_span(l, node);
 	bool generator = py_kind(l->tree, node) == PY_generator_expression;
 	bool async;
 
+	if (!scope)
+		return;
 	if (!clause) {
 		py_broken(l, node, "syntax error");
 		return;

@@ -76,13 +76,22 @@ static sym_id qualify(struct py_lower *l, const struct ir_func *parent, sym_id n
 	return id;
 }
 
+/* Whether the name of what is defined was declared global around it. */
+static bool is_global(const struct py_lower *l, sym_id name)
+{
+	const struct py_func *outer = l->func->outer;
+	uint32_t id = outer ? py_symbol_find(&l->scopes, outer->scope, name) : 0;
+
+	return id && (l->scopes.symbols.at[id].flags & PY_GLOBAL);
+}
+
 static void name_func(struct py_lower *l, sym_id name)
 {
 	struct ir_func *made = ir_builder_func(l->func->builder);
 	const struct ir_func *parent = ir_func_get(l->module, made->parent);
 
 	made->name = name;
-	made->qualified = qualify(l, parent, name);
+	made->qualified = is_global(l, name) ? name : qualify(l, parent, name);
 }
 
 void py_func_name(struct py_lower *l, enum well_known_name name)
@@ -146,7 +155,8 @@ static slot_id parameter_slot(struct py_lower *l, uint32_t name)
 	if (!name)
 		return py_hidden(l);
 	id = py_symbol_find(&l->scopes, l->func->scope, py_ident(l, name));
-	return l->scopes.symbols.at[id].slot;
+	return id && l->scopes.symbols.at[id].slot.n ? l->scopes.symbols.at[id].slot
+						     : py_hidden(l);
 }
 
 static void parameter_add(struct py_lower *l, const struct parameter *p)
@@ -237,6 +247,8 @@ static void bind_type_parameters(struct py_lower *l, uint32_t list)
 	uint32_t scope = py_scope_of(&l->scopes, list);
 	uint32_t outer = l->func->names;
 
+	if (!scope)
+		return;
 	l->func->names = scope;
 	for (uint32_t p = py_first(l->tree, list); p; p = py_next(l->tree, list, p)) {
 		uint32_t name = p;
@@ -273,10 +285,12 @@ static void function_lower(struct py_lower *l, uint32_t node, uint32_t scope)
 /* Pushes the function. */
 static void function_value(struct py_lower *l, uint32_t node)
 {
-	uint32_t scope = py_scope_of(&l->scopes, node);
+	uint32_t scope = py_scope_open(l, node);
 	uint32_t types = py_field(l->tree, node, PY_F_type_parameters);
 	uint32_t count;
 
+	if (!scope)
+		return;
 	if (types)
 		bind_type_parameters(l, types);
 	count = defaults(l, py_field(l->tree, node, PY_F_parameters), scope);
@@ -302,13 +316,15 @@ static void class_lower(struct py_lower *l, uint32_t node, uint32_t scope)
 /* Pushes the class. */
 static void class_value(struct py_lower *l, uint32_t node)
 {
-	uint32_t scope = py_scope_of(&l->scopes, node);
+	uint32_t scope = py_scope_open(l, node);
 	uint32_t types = py_field(l->tree, node, PY_F_type_parameters);
 	uint32_t bases = py_field(l->tree, node, PY_F_superclasses);
 	uint32_t base = l->pending.count;
 	uint32_t outer = l->func->names;
 
-	if (types) {
+	if (!scope)
+		return;
+	if (types && py_scope_of(&l->scopes, types)) {
 		bind_type_parameters(l, types);
 		l->func->names = py_scope_of(&l->scopes, types);
 	}
@@ -376,12 +392,15 @@ void py_decorated(struct py_lower *l, uint32_t node)
 
 void py_lambda(struct py_lower *l, uint32_t node)
 {
-	uint32_t scope = py_scope_of(&l->scopes, node);
+	uint32_t scope = py_scope_open(l, node);
 	uint32_t list = py_field(l->tree, node, PY_F_parameters);
 	uint32_t body = py_field(l->tree, node, PY_F_body);
-	uint32_t count = defaults(l, list, scope);
 	struct py_func func;
+	uint32_t count;
 
+	if (!scope)
+		return;
+	count = defaults(l, list, scope);
 	if (!l->lowered[scope].n) {
 		py_func_begin(l, &func, scope, FUNC_LAMBDA);
 		name_func(l, sym(SYM_lambda_scope));

@@ -65,6 +65,17 @@ void py_broken(struct py_lower *l, uint32_t node, const char *reason)
 	py_unknown(l, reason, py_span(l, node), count);
 }
 
+uint32_t py_scope_open(struct py_lower *l, uint32_t node)
+{
+	uint32_t scope = py_scope_of(&l->scopes, node);
+
+	if (scope)
+		return scope;
+	py_gap(l, py_span(l, node), "syntax error");
+	py_unknown(l, "syntax error", py_span(l, node), 0);
+	return 0;
+}
+
 sym_id py_ident(struct py_lower *l, uint32_t node)
 {
 	return py_name(&l->scopes, l->func->names, node);

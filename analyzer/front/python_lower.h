@@ -128,6 +128,9 @@ void py_elements(struct py_lower *l, uint32_t node, enum ir_sub sub);
 /* Children of a broken or unknown node that are expressions, into an unknown. */
 void py_broken(struct py_lower *l, uint32_t node, const char *reason);
 bool py_is_expression(enum py_kind kind);
+/* The scope that the node opens; 0, with an unknown pushed: it has none, for
+ * it stands in broken code that nobody looked for names in. */
+uint32_t py_scope_open(struct py_lower *l, uint32_t node);
 enum ir_sub py_binary_sub(enum py_kind token);
 /* The attribute's or keyword's name. */
 sym_id py_ident(struct py_lower *l, uint32_t node);

@@ -459,6 +459,17 @@ static void collect_suspension(struct collector *c, uint32_t node, uint32_t scop
 	later_children(c, node, scope, READ);
 }
 
+/* What tree-sitter takes for `:=` in f"{x:=9}" begins a specification. */
+static void collect_field(struct collector *c, uint32_t node, uint32_t scope)
+{
+	for (uint32_t p = py_first(c->tree, node); p; p = py_next(c->tree, node, p)) {
+		if (py_kind(c->tree, p) == PY_named_expression)
+			later_children(c, p, scope, READ);
+		else
+			later(c, p, scope, READ);
+	}
+}
+
 static void collect(struct collector *c, struct visit at)
 {
 	switch (py_kind(c->tree, at.node)) {
@@ -477,6 +488,10 @@ static void collect(struct collector *c, struct visit at)
 		if (py_field(c->tree, at.node, PY_F_name))
 			note_walrus(c, py_field(c->tree, at.node, PY_F_name), at.scope);
 		later(c, py_field(c->tree, at.node, PY_F_value), at.scope, READ);
+		break;
+	case PY_interpolation:
+	case PY_format_expression:
+		collect_field(c, at.node, at.scope);
 		break;
 	case PY_except_clause:
 		for (uint32_t p = py_first(c->tree, at.node); p; p = py_next(c->tree, at.node, p))

@@ -235,6 +235,25 @@ static void specification(struct py_lower *l, uint32_t node, unsigned prefix)
 		py_emit(l, OP_build, SUB_build_string, 0, inner.span, inner.parts);
 }
 
+/* f"{x:=9}": the parser sees `x := 9`, Python sees x and the specification "=9". */
+static void aligned_field(struct py_lower *l, uint32_t node, uint32_t walrus, unsigned prefix)
+{
+	uint32_t name = py_field(l->tree, walrus, PY_F_name);
+	struct span span = {name ? py_span(l, name).end : 0, py_span(l, node).end - 1};
+	const char *text = l->tree->source->text;
+	struct text spec = {.arena = l->scratch};
+
+	while (span.start < span.end && text[span.start] != ':')
+		span.start++;
+	span.start++;
+	if (span.start < span.end)
+		decode(l, &spec, span, prefix);
+	py_expr(l, name);
+	py_const(l, SUB_const_str,
+		 intern_text(l->module->names, text_chars(&spec), spec.length), span);
+	py_emit(l, OP_format, conversion(l, node), 0, py_span(l, node), 2);
+}
+
 static void field(struct py_lower *l, uint32_t node, unsigned prefix, struct joined *joined)
 {
 	uint32_t value = py_field(l->tree, node, PY_F_expression);
@@ -247,6 +266,11 @@ static void field(struct py_lower *l, uint32_t node, unsigned prefix, struct joi
 			sub = SUB_format_repr;
 	}
 	push_text(l, joined);
+	if (value && py_kind(l->tree, value) == PY_named_expression && !joined->template) {
+		aligned_field(l, node, value, prefix);
+		count_part(l, joined);
+		return;
+	}
 	py_expr(l, value);
 	if (spec && !joined->template)
 		specification(l, spec, prefix);
