@@ -19,6 +19,8 @@ enum facts_limits {
 	FACTS_SWEEP_OBJECTS = 96,    /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
+	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
+	FACTS_ENTRY_CLASSES = 20,
 	FACTS_CALLEES = 8,           /* alternatives followed at one call */
 };
 
@@ -132,6 +134,9 @@ struct analysis {
 	uint32_t module_depth; /* modules that run their parts */
 	struct left_mode left[FACTS_MAX_LEFT];
 	uint32_t left_count;
+	struct heap_base base;
+	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
+	uint32_t imports;
 	uint32_t stamps;
 	uint32_t steps;
 	bool exhausted;
@@ -180,6 +185,10 @@ struct event_place place_of(const struct project_file *file, const struct ir_fun
 /* heap.c */
 struct state *state_new(struct analysis *a);
 struct state *state_copy(struct analysis *a, struct state *state);
+/* Its memory is used again; the objects stay. */
+void state_release(struct analysis *a, struct state *state);
+/* Everything in the state becomes part of the base. */
+void state_promote(struct analysis *a, struct state *state);
 bool state_join(struct analysis *a, struct state *into, struct state *from);
 const struct object *object_read(const struct state *state, object_id id);
 /* Items of a dict stand apart from the attributes of an instance that is one. */

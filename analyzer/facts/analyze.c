@@ -22,6 +22,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	context_id context = context_enter(a, (context_id){0}, file, body, 0, 0);
 
 	root.state = state_new(a);
+	def_of(a, globals)->running = true;
 	object_renew(a, root.state, globals);
 	field_set(a, object_write(a, root.state, globals), sym(SYM_name).n,
 		  value_of(a, const_object(a, SUB_const_str, sym(SYM_main))));
@@ -29,6 +30,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	object_renew(a, root.state, root.act.frame);
 	run_function(a, &root.act, root.state);
 	root.state->reachable = true;
+	state_promote(a, root.state);
 	root.act.exit = NULL;
 	root.methods = activation_begin(a, &root.act, file, body,
 					context_enter(a, (context_id){0}, file, body, 1, 0));

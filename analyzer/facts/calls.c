@@ -789,12 +789,16 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
 		result = value_join(a, result, call_object(a, act, branch, call, v->refs[i]));
 		if (!branch->reachable)
 			continue;
-		if (joined)
-			state_join(a, joined, branch);
-		else
+		if (!joined) {
 			joined = branch;
+			continue;
+		}
+		state_join(a, joined, branch);
+		state_release(a, branch);
 	}
-	if (joined)
+	if (joined) {
+		state_release(a, state);
 		*state = *joined;
+	}
 	return result;
 }

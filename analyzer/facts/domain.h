@@ -158,6 +158,7 @@ struct def {
 	bool kept_activations; /* still saved something when its iteration ended */
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
+	bool running; /* NAMESPACE: its body has been started */
 	bool drained; /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
@@ -178,12 +179,19 @@ struct state_entry {
 	struct object *object;
 };
 
+/* What module bodies made: the same in every state that has not changed it. */
+struct heap_base {
+	struct object **at; /* by object id */
+	uint32_t room;
+};
+
 struct state {
+	const struct heap_base *base;
 	uint32_t stamp;
 	uint8_t modes; /* set of mode_bits */
 	bool reachable;
 	uint32_t count, room;
-	struct state_entry *entries; /* sorted by id */
+	struct state_entry *entries; /* beside the base; sorted by id */
 };
 
 enum { /* key spaces of one object apart */

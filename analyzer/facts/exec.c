@@ -599,6 +599,9 @@ static void edge(struct run *run, block_id from, block_id to, struct state *stat
 		state = state_copy(run->a, state);
 		state_sweep(run->a, state);
 		state_age(run->a, state, run->act->context, run->act->func->blocks.at[to.n].loop);
+		flow_edge(run->flow, to, state);
+		state_release(run->a, state);
+		return;
 	}
 	flow_edge(run->flow, to, state);
 }
@@ -692,10 +695,17 @@ static bool join(void *context, block_id block, void **at_start, void *state)
 	return state_join(run->a, *at_start, state);
 }
 
+static void release(void *context, void *state)
+{
+	struct run *run = context;
+
+	state_release(run->a, state);
+}
+
 value_id run_function(struct analysis *a, struct activation *act, struct state *state)
 {
 	struct run run = {a, act, NULL};
-	const struct flow_client client = {&run, transfer, copy, join};
+	const struct flow_client client = {&run, transfer, copy, join, release};
 	struct activation *before = a->top;
 	const uint32_t objects = state->count;
 
@@ -705,6 +715,7 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 	flow_edge(run.flow, (block_id){1}, state);
 	flow_solve(run.flow, FACTS_MAX_ROUNDS);
 	if (act->exit) {
+		state_release(a, state);
 		*state = *act->exit;
 		check_mode_left(a, act, state);
 		if (state->count > FACTS_SWEEP_OBJECTS && state->count > objects + 32)
@@ -716,24 +727,29 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 	return act->returned;
 }
 
+/* A module's body runs once, from nothing; what it makes is the base of every
+ * state. One that imports itself in a circle is seen as far as it got. */
 value_id run_module(struct analysis *a, struct activation *act, struct state *state,
 		    const struct project_file *file)
 {
 	object_id id = namespace_object(a, file);
-	const struct ir_func *body;
 	struct activation inner;
-	const uint8_t modes = state->modes;
+	struct state *fresh;
+	const struct ir_func *body;
 
-	if (object_exists(state, id) || !file->lowered.module ||
-	    context_get(a, act->context)->depth + 4 > FACTS_MAX_DEPTH * 2)
+	(void)act;
+	if (object_exists(state, id) || def_of(a, id)->running || !file->lowered.module ||
+	    a->imports > FACTS_MAX_IMPORTS)
 		return value_of(a, id);
+	a->imports++;
+	def_of(a, id)->running = true;
 	body = ir_func_get(file->lowered.module, (func_id){1});
-	object_renew(a, state, id);
-	inner = activation_begin(a, act, file, body, context_enter(a, (context_id){0}, file, body, 0, 0));
-	object_renew(a, state, inner.frame);
-	state->modes = MODE_ON;
-	run_function(a, &inner, state);
-	state->modes = modes;
-	state->reachable = true;
+	fresh = state_new(a);
+	object_renew(a, fresh, id);
+	inner = activation_begin(a, NULL, file, body,
+				 context_enter(a, (context_id){0}, file, body, 0, 0));
+	object_renew(a, fresh, inner.frame);
+	run_function(a, &inner, fresh);
+	state_promote(a, fresh);
 	return value_of(a, id);
 }

@@ -6,10 +6,46 @@
 
 static const struct object no_object;
 
+enum { SMALLEST_ROOM = 16 };
+
+static unsigned room_class(uint32_t room)
+{
+	unsigned class = 0;
+
+	while (((uint32_t)SMALLEST_ROOM << class) < room)
+		class ++;
+	return class;
+}
+
+/* Arrays of entries come and go with states: freed ones are kept by size. */
+static struct state_entry *entries_take(struct analysis *a, uint32_t wanted, uint32_t *room)
+{
+	const unsigned class = room_class(wanted);
+	struct state_entry *entries = a->free_entries[class];
+
+	*room = (uint32_t)SMALLEST_ROOM << class;
+	if (entries)
+		a->free_entries[class] = (struct state_entry *)(void *)entries[0].object;
+	else
+		entries = arena_array(a->arena, struct state_entry, *room);
+	return entries;
+}
+
+static void entries_give(struct analysis *a, struct state_entry *entries, uint32_t room)
+{
+	const unsigned class = room_class(room);
+
+	if (!entries)
+		return;
+	entries[0].object = (struct object *)(void *)a->free_entries[class];
+	a->free_entries[class] = entries;
+}
+
 struct state *state_new(struct analysis *a)
 {
 	struct state *state = arena_new(a->arena, struct state);
 
+	state->base = &a->base;
 	state->stamp = ++a->stamps;
 	state->modes = MODE_ON;
 	state->reachable = true;
@@ -21,13 +57,36 @@ struct state *state_copy(struct analysis *a, struct state *state)
 	struct state *copy = arena_new(a->arena, struct state);
 
 	*copy = *state;
-	copy->room = state->count + 16;
-	copy->entries = arena_array(a->arena, struct state_entry, copy->room);
+	copy->entries = entries_take(a, state->count + 4, &copy->room);
 	if (state->count)
 		memcpy(copy->entries, state->entries, state->count * sizeof(*copy->entries));
 	copy->stamp = ++a->stamps;
 	state->stamp = ++a->stamps; /* what both share may be written by neither */
 	return copy;
+}
+
+void state_release(struct analysis *a, struct state *state)
+{
+	entries_give(a, state->entries, state->room);
+	state->entries = NULL;
+	state->count = state->room = 0;
+}
+
+void state_promote(struct analysis *a, struct state *state)
+{
+	if (a->base.room < a->defs.count * 2) {
+		const uint32_t room = a->defs.count * 4;
+		struct object **at = arena_array(a->arena, struct object *, room);
+
+		if (a->base.room)
+			memcpy(at, a->base.at, a->base.room * sizeof(*at));
+		a->base.at = at;
+		a->base.room = room;
+	}
+	for (uint32_t i = 0; i < state->count; i++)
+		a->base.at[state->entries[i].id.n] = state->entries[i].object;
+	state->count = 0;
+	state->stamp = ++a->stamps;
 }
 
 /* The entry's place, or where it would be inserted. */
@@ -46,13 +105,25 @@ static uint32_t state_place(const struct state *state, object_id id)
 	return low;
 }
 
-static struct object *state_find(const struct state *state, object_id id)
+static struct object *entry_find(const struct state *state, object_id id)
 {
 	uint32_t place = state_place(state, id);
 
 	return place < state->count && state->entries[place].id.n == id.n
 		       ? state->entries[place].object
 		       : NULL;
+}
+
+static struct object *base_find(const struct state *state, object_id id)
+{
+	return id.n < state->base->room ? state->base->at[id.n] : NULL;
+}
+
+static struct object *state_find(const struct state *state, object_id id)
+{
+	struct object *object = entry_find(state, id);
+
+	return object ? object : base_find(state, id);
 }
 
 static void state_put(struct analysis *a, struct state *state, object_id id, struct object *object)
@@ -64,11 +135,12 @@ static void state_put(struct analysis *a, struct state *state, object_id id, str
 		return;
 	}
 	if (state->count == state->room) {
-		uint32_t room = state->room * 2 + 32;
-		struct state_entry *entries = arena_array(a->arena, struct state_entry, room);
+		uint32_t room;
+		struct state_entry *entries = entries_take(a, state->count + 1, &room);
 
 		if (state->count)
 			memcpy(entries, state->entries, state->count * sizeof(*entries));
+		entries_give(a, state->entries, state->room);
 		state->entries = entries;
 		state->room = room;
 	}
@@ -281,7 +353,7 @@ static void join_object(struct analysis *a, struct object *into, const struct ob
 /* Entries of `from` that `into` lacks make it grow. */
 static bool join_entry(struct analysis *a, struct state *into, struct state_entry entry)
 {
-	struct object *mine = state_find(into, entry.id);
+	const struct object *mine = state_find(into, entry.id);
 
 	if (mine == entry.object)
 		return false;
@@ -303,6 +375,13 @@ bool state_join(struct analysis *a, struct state *into, struct state *from)
 	from->stamp = ++a->stamps; /* its objects may now be shared */
 	for (uint32_t i = 0; i < from->count; i++)
 		grew |= join_entry(a, into, from->entries[i]);
+	for (uint32_t i = 0; i < into->count; i++) {
+		const struct state_entry base = {into->entries[i].id,
+						 base_find(into, into->entries[i].id)};
+
+		if (base.object && !entry_find(from, base.id)) /* `from` has not changed it */
+			grew |= join_entry(a, into, base);
+	}
 	return grew;
 }
 
@@ -370,8 +449,7 @@ static void merge_aged(struct analysis *a, struct state *state, const uint64_t *
 	struct state old = *state;
 
 	state->count = 0;
-	state->room = old.count + 16;
-	state->entries = arena_array(a->arena, struct state_entry, state->room);
+	state->entries = entries_take(a, old.count + 1, &state->room);
 	for (uint32_t i = 0; i < old.count; i++) {
 		struct state_entry entry = old.entries[i];
 		uint32_t def = entry.id.n / 2;
@@ -385,6 +463,7 @@ static void merge_aged(struct analysis *a, struct state *state, const uint64_t *
 		if (has_older)
 			join_object(a, object_write(a, state, entry.id), old.entries[++i].object);
 	}
+	entries_give(a, old.entries, old.room);
 }
 
 static void age(struct analysis *a, struct state *state, struct aging aging)
@@ -450,7 +529,8 @@ static void sweep_roots(struct analysis *a, const struct state *state, struct sw
 	for (uint32_t i = 0; i < a->pinned.count; i++)
 		sweep_value(a, state, sweep, value_of(a, a->pinned.at[i]));
 	for (uint32_t i = 0; i < state->count; i++)
-		if (def_of(a, state->entries[i].id)->kind == OBJECT_NAMESPACE)
+		if (def_of(a, state->entries[i].id)->kind == OBJECT_NAMESPACE ||
+		    base_find(state, state->entries[i].id))
 			sweep_value(a, state, sweep, value_of(a, state->entries[i].id));
 }
 

@@ -32,6 +32,14 @@ void flow_edge(struct flow *flow, block_id to, void *state)
 		bitset_add(flow->todo, position);
 }
 
+static void run_block(struct flow *flow, block_id block)
+{
+	void *state = flow->client.copy(flow->client.context, flow->at_start[block.n]);
+
+	flow->client.transfer(flow->client.context, block, state);
+	flow->client.release(flow->client.context, state);
+}
+
 bool flow_solve(struct flow *flow, uint32_t rounds)
 {
 	bool complete = true;
@@ -45,9 +53,11 @@ bool flow_solve(struct flow *flow, uint32_t rounds)
 			complete = false;
 			continue;
 		}
-		flow->client.transfer(flow->client.context, block,
-				      flow->client.copy(flow->client.context, flow->at_start[block.n]));
+		run_block(flow, block);
 	}
+	for (uint32_t b = 1; b < flow->func->blocks.count; b++)
+		if (flow->at_start[b])
+			flow->client.release(flow->client.context, flow->at_start[b]);
 	return complete;
 }
 

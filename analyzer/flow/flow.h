@@ -16,6 +16,8 @@ struct flow_client {
 	void *(*copy)(void *context, void *state);
 	/* Joins `state` into `*at_start` (NULL: nothing there yet); says whether it grew. */
 	bool (*join)(void *context, block_id block, void **at_start, void *state);
+	/* What copy or join made is not used any more. */
+	void (*release)(void *context, void *state);
 };
 
 struct flow;
