@@ -75,15 +75,16 @@ NATIVE(gc_get_objects)
 	struct list *list = list_new(vm, 64);
 
 	(void)a, (void)n;
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next)
-		if ((o->flags & OBJ_GC) && o != &list->h && o->refs > 0 && o->kind != K_CELL &&
-		    o->kind != K_FRAME && !(o->flags & OBJ_PRESERVED))
-			list_push(vm, list, ref_obj(o));
 	/* Wrappers that only the runtime keeps are objects all the same. */
-	if (vm->kinds[K_TENSOR].iterate)
-		for (struct obj *o = vm->first.next; o != &vm->first; o = o->next)
-			if (o->flags & OBJ_PRESERVED)
-				list_push(vm, list, val_obj(o)), o->refs++;
+	if (vm->kinds[K_TENSOR].keep)
+		vm->kinds[K_TENSOR].keep(vm, NULL);
+	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
+		if (o->flags & OBJ_PRESERVED)
+			list_push(vm, list, vm->kinds[o->kind].revive(vm, o));
+		else if ((o->flags & OBJ_GC) && o != &list->h && o->refs > 0 &&
+			 o->kind != K_CELL && o->kind != K_FRAME)
+			list_push(vm, list, ref_obj(o));
+	}
 	return val_obj(list);
 }
 

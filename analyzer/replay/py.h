@@ -44,6 +44,7 @@ typedef bool visit_fn(void *walk, struct val child, const char *role, struct val
 struct kind_ops {
 	void (*release)(struct vm *vm, struct obj *o); /* its payload */
 	bool (*keep)(struct vm *vm, struct obj *o); /* nobody refers to it: does it stay? */
+	struct val (*revive)(struct vm *vm, struct obj *o); /* a reference to what `keep` kept */
 	bool (*visit)(struct obj *o, visit_fn *fn, void *walk);
 	/* PY_NULL without an exception: no such attribute */
 	struct val (*attr)(struct vm *vm, struct obj *o, struct str *name);
@@ -131,6 +132,7 @@ struct vm {
 	const struct native_module **offered;
 	uint32_t offered_count;
 	void *host;   /* torch glue's state */
+	void *user;   /* of whoever runs the replay */
 	void *random; /* struct rp_random of module random */
 	/* Called when a loop of `watched` starts its next iteration. */
 	const struct ir_module *watched;
@@ -381,6 +383,8 @@ struct val str_format(struct vm *vm, struct str *format, struct val *a, uint32_t
 struct val module_import(struct vm *vm, const char *name, struct module *from); /* the last part */
 struct val module_import_top(struct vm *vm, const char *name, struct module *from);
 struct val module_attr(struct vm *vm, struct module *module, struct str *name); /* new; find */
+/* Defined by the library's source of the module; new, PY_NULL: not. */
+struct val module_defined(struct vm *vm, struct module *module, struct str *name);
 struct module *module_new(struct vm *vm, const char *name);
 void module_add(struct vm *vm, struct module *module, const struct native_def *defs);
 void module_set(struct vm *vm, struct module *module, const char *name, struct val v); /* takes */

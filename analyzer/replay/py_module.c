@@ -133,6 +133,11 @@ static struct val library_attr(struct vm *vm, struct module *m, struct str *name
 	return is_null(v) ? v : ref(v);
 }
 
+struct val module_defined(struct vm *vm, struct module *m, struct str *name)
+{
+	return library_attr(vm, m, name);
+}
+
 static const struct library_text *library_of(const char *name)
 {
 	const struct library_text *lib = library_texts;

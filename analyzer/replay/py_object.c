@@ -167,6 +167,10 @@ static bool visit_payload(struct vm *vm, struct obj *o, visit_fn *fn, void *walk
 	case K_VIEW:
 		VISIT_OBJ(AS(view, v)->dict, "dict");
 		return true;
+	case K_UNKNOWN:
+		VISIT(AS(unknown, v)->same, "is");
+		VISIT(AS(unknown, v)->base, "of");
+		return true;
 	case K_FRAME:
 		return code_visit_frame(AS(frame, v), fn, walk);
 	default:
@@ -262,6 +266,8 @@ static void release_simple(struct vm *vm, struct val v)
 		break;
 	case K_UNKNOWN:
 		unref_obj(vm, AS(unknown, v)->what);
+		unref(vm, AS(unknown, v)->same);
+		unref(vm, AS(unknown, v)->base);
 		break;
 	default:
 		break;

@@ -30,13 +30,14 @@ struct val load_global(struct vm *vm, struct module *module, struct str *name)
 
 	if (!is_null(v))
 		return ref(v);
-	v = module_attr(vm, module, name);
+	v = module_defined(vm, module, name);
 	if (!is_null(v) || !is_null(vm->exc))
 		return v;
 	v = dict_get_str(vm, vm->builtins->ns, name);
 	if (!is_null(v))
 		return ref(v);
-	v = module_attr(vm, vm->builtins, name);
+	/* Library code uses its module's native half by name. */
+	v = module->native || module->library ? module_attr(vm, module, name) : val_null();
 	if (!is_null(v) || !is_null(vm->exc))
 		return v;
 	return rp_raise(vm, TY_NameError, "name '%s' is not defined", name->at);

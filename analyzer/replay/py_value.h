@@ -325,7 +325,9 @@ struct generator {
 struct unknown {
 	struct obj h;
 	struct str *what;
-	uint32_t shape_id;
+	struct val same;    /* what it turned out to be; PY_NULL: not known yet */
+	struct val base;    /* of an attribute: the stand-in it was read from */
+	struct str *method; /* the attribute's name; borrowed, interned */
 };
 
 static inline struct val val_null(void)

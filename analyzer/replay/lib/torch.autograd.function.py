@@ -1,0 +1,7 @@
+import torch.autograd
+
+Function = torch.autograd.Function
+
+
+def once_differentiable(fn):
+    return fn

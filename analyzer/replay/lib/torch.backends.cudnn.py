@@ -1,0 +1,7 @@
+benchmark = False
+deterministic = False
+enabled = False
+
+
+def is_available():
+    return False

@@ -1,0 +1,2 @@
+import torch.backends.cudnn as cudnn
+import torch.backends.mps as mps

@@ -1,0 +1,295 @@
+import weakref
+import _torch
+import torch
+
+
+class _Handle:
+    def __init__(self, hooks, key):
+        self._owner = hooks
+        self.id = key
+
+    def remove(self):
+        module = self._owner[0]()
+        if module is not None:
+            module.__dict__[self._owner[1]].pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+class Module(_torch.ModuleBase):
+    def forward(self, *input):
+        raise NotImplementedError("Module [%s] is missing the required \"forward\" function" % type(self).__name__)
+
+    def _call_with_hooks(self, *args, **kwargs):
+        for hook in list(self._forward_pre_hooks.values()):
+            if getattr(hook, "_with_kwargs", False):
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    args, kwargs = result
+                continue
+            result = hook(self, args)
+            if result is not None:
+                args = result if isinstance(result, tuple) else (result,)
+        output = self.forward(*args, **kwargs)
+        for key, (hook, with_kwargs) in list(self._forward_hooks.items()):
+            result = hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
+            if result is not None:
+                output = result
+        if self._backward_hooks:
+            first = output[0] if isinstance(output, (tuple, list)) else output
+            if isinstance(first, torch.Tensor) and first.grad_fn is not None:
+                for hook in list(self._backward_hooks.values()):
+                    def run(grad_inputs, grad_outputs, hook=hook):
+                        return hook(self, grad_inputs, grad_outputs)
+                    _torch.hook_node(first.grad_fn, run)
+        return output
+
+    def _add_hook(self, where, hook):
+        hooks = self.__dict__[where]
+        key = max(hooks, default=-1) + 1
+        hooks[key] = hook
+        return _Handle((weakref.ref(self), where), key)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        return self._add_hook("_forward_hooks", (hook, with_kwargs))
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        return self._add_hook("_forward_pre_hooks", hook)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        return self._add_hook("_backward_hooks", hook)
+
+    register_backward_hook = register_full_backward_hook
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        return self._add_hook("_backward_pre_hooks", hook)
+
+    def register_buffer(self, name, tensor, persistent=True):
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        if hasattr(self, name) and name not in self._buffers:
+            raise KeyError("attribute '%s' already exists" % name)
+        self._buffers[name] = tensor
+        if not persistent:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_parameter(self, name, param):
+        if param is None:
+            self._parameters[name] = None
+        else:
+            setattr(self, name, param)
+
+    def add_module(self, name, module):
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def get_submodule(self, target):
+        module = self
+        for part in target.split(".") if target else []:
+            module = getattr(module, part)
+        return module
+
+    def get_parameter(self, target):
+        path, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(path), name)
+
+    get_buffer = get_parameter
+
+    def children(self):
+        for name, module in self.named_children():
+            yield module
+
+    def named_children(self):
+        memo = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in memo:
+                memo.add(module)
+                yield name, module
+
+    def modules(self):
+        for _, module in self.named_modules():
+            yield module
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        if memo is None:
+            memo = set()
+        if self not in memo:
+            if remove_duplicate:
+                memo.add(self)
+            yield prefix, self
+            for name, module in self._modules.items():
+                if module is not None:
+                    yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
+
+    def _named_members(self, which, prefix="", recurse=True, remove_duplicate=True):
+        memo = set()
+        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        for module_prefix, module in modules:
+            for k, v in module.__dict__[which].items():
+                if v is None or v in memo:
+                    continue
+                if remove_duplicate:
+                    memo.add(v)
+                yield module_prefix + ("." if module_prefix else "") + k, v
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse=True):
+        for name, param in self._named_members("_parameters", "", recurse):
+            yield param
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        for name, buf in self._named_members("_buffers", "", recurse):
+            yield buf
+
+    def train(self, mode=True):
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        for p in self.parameters():
+            if p.grad is not None:
+                if set_to_none:
+                    p.grad = None
+                else:
+                    if p.grad.grad_fn is not None:
+                        p.grad.detach_()
+                    else:
+                        p.grad.requires_grad_(False)
+                    p.grad.zero_()
+
+    def apply(self, fn):
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn, recurse=True):
+        for module in self.children():
+            module._apply(fn)
+        for p in self._parameters.values():
+            if p is not None:
+                with torch.no_grad():
+                    applied = fn(p)
+                if applied is not p:
+                    p.data = applied
+                if p.grad is not None:
+                    with torch.no_grad():
+                        grad = fn(p.grad)
+                    if grad is not p.grad:
+                        p.grad.data = grad
+        for key, buf in self._buffers.items():
+            if buf is not None:
+                self._buffers[key] = fn(buf)
+        return self
+
+    def to(self, *args, **kwargs):
+        dtype = kwargs.get("dtype")
+        for a in args:
+            if isinstance(a, torch.dtype):
+                dtype = a
+            elif isinstance(a, torch.Tensor):
+                dtype = a.dtype
+        if dtype is None:
+            return self
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def cuda(self, device=None):
+        return self
+
+    def cpu(self):
+        return self
+
+    def xpu(self, device=None):
+        return self
+
+    def share_memory(self):
+        return self
+
+    def compile(self, *args, **kwargs):
+        pass
+
+    def float(self):
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self):
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self):
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self):
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def type(self, dst_type):
+        return self._apply(lambda t: t.type(dst_type))
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        if destination is None:
+            destination = {}
+        for name, param in self._parameters.items():
+            if param is not None:
+                destination[prefix + name] = param if keep_vars else param.detach()
+        for name, buf in self._buffers.items():
+            if buf is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = buf if keep_vars else buf.detach()
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+        return destination
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        own = self.state_dict(keep_vars=True)
+        with torch.no_grad():
+            for name, value in state_dict.items():
+                if name in own:
+                    own[name].copy_(value)
+        return _Keys()
+
+    def extra_repr(self):
+        return ""
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def __repr__(self):
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = []
+        for key, module in self._modules.items():
+            text = repr(module).split("\n")
+            text = [text[0]] + ["  " + line for line in text[1:]]
+            children.append("(" + key + "): " + "\n".join(text))
+        main = type(self).__name__ + "("
+        if lines and not children and len(lines) == 1:
+            return main + lines[0] + ")"
+        if lines or children:
+            main += "\n  " + "\n  ".join(lines + children) + "\n"
+        return main + ")"
+
+
+class _Keys:
+    missing_keys = []
+    unexpected_keys = []
+
+    def __repr__(self):
+        return "<All keys matched successfully>"

@@ -1,0 +1,5 @@
+import torch.nn
+
+
+def __getattr__(name):
+    return getattr(torch.nn, name)

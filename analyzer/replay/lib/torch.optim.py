@@ -1,0 +1,416 @@
+import math
+import _torch
+import torch
+import torch.optim.lr_scheduler as lr_scheduler
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer:
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self._hooks_pre = []
+        self._hooks_post = []
+        self.state = _State()
+        self.param_groups = []
+        if isinstance(params, torch.Tensor):
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                            + type(params).__name__)
+        param_groups = list(params)
+        if not param_groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(param_groups[0], dict):
+            if isinstance(param_groups[0], tuple):
+                param_groups = [p for _, p in param_groups]
+            param_groups = [{"params": param_groups}]
+        for group in param_groups:
+            self.add_param_group(dict(group))
+
+    def add_param_group(self, param_group):
+        params = param_group["params"]
+        param_group["params"] = [params] if isinstance(params, torch.Tensor) else list(params)
+        for p in param_group["params"]:
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        self.param_groups.append(param_group)
+
+    def zero_grad(self, set_to_none=True):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    if set_to_none:
+                        p.grad = None
+                    else:
+                        if p.grad.grad_fn is not None:
+                            p.grad.detach_()
+                        else:
+                            p.grad.requires_grad_(False)
+                        p.grad.zero_()
+
+    def step(self, closure=None):
+        loss = None
+        for hook in self._hooks_pre:
+            hook(self, (), {})
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        prev = _torch.mode_get()
+        _torch.mode_set(0)
+        try:
+            for group in self.param_groups:
+                self._update(group)
+        finally:
+            _torch.mode_set(prev)
+        for hook in self._hooks_post:
+            hook(self, (), {})
+        return loss
+
+    def _new(self, p, fill=None):
+        made = torch.zeros_like(p, dtype=None) if fill is None else torch.full_like(p, fill)
+        _torch.set_kind(made, "optimizer")
+        return made
+
+    def _step_tensor(self):
+        made = torch.tensor(0.0, dtype=torch.float32)
+        _torch.set_kind(made, "optimizer")
+        return made
+
+    def register_step_post_hook(self, hook):
+        self._hooks_post.append(hook)
+
+    def register_step_pre_hook(self, hook):
+        self._hooks_pre.append(hook)
+
+    def state_dict(self):
+        index = {}
+        for group in self.param_groups:
+            for p in group["params"]:
+                index[id(p)] = len(index)
+        groups = []
+        for group in self.param_groups:
+            packed = {k: v for k, v in group.items() if k != "params"}
+            packed["params"] = [index[id(p)] for p in group["params"]]
+            groups.append(packed)
+        return {"state": {index[id(p)]: dict(s) for p, s in self.state.items()}, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        pass
+
+    def __repr__(self):
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            text += "\nParameter Group %d\n" % i
+            for key in sorted(group):
+                if key != "params":
+                    text += "    %s: %s\n" % (key, group[key])
+        return text + ")"
+
+
+class _State(dict):
+    def __missing__(self, key):
+        value = self[key] = {}
+        return value
+
+
+def _to_float(x):
+    return x.item() if isinstance(x, torch.Tensor) else x
+
+
+class SGD(Optimizer):
+    def __init__(self, params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
+                 foreach=None, differentiable=False, fused=None):
+        if lr < 0.0:
+            raise ValueError("Invalid learning rate: %s" % lr)
+        super().__init__(params, dict(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay,
+                                      nesterov=nesterov, maximize=maximize, foreach=foreach,
+                                      differentiable=differentiable, fused=fused))
+
+    def _update(self, group):
+        lr = _to_float(group["lr"])
+        momentum = group["momentum"]
+        weight_decay = group["weight_decay"]
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if group["maximize"]:
+                grad = -grad
+            if weight_decay != 0:
+                grad = grad.add(p, alpha=weight_decay)
+            if momentum != 0:
+                state = self.state[p]
+                buf = state.get("momentum_buffer")
+                if buf is None:
+                    buf = grad.detach().clone()
+                    _torch.set_kind(buf, "optimizer")
+                    state["momentum_buffer"] = buf
+                else:
+                    buf.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+                grad = grad.add(buf, alpha=momentum) if group["nesterov"] else buf
+            p.add_(grad, alpha=-lr)
+
+
+class Adam(Optimizer):
+    _decoupled = False
+
+    def __init__(self, params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, *,
+                 foreach=None, maximize=False, capturable=False, differentiable=False, fused=None,
+                 decoupled_weight_decay=False):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
+                                      maximize=maximize, foreach=foreach, capturable=capturable,
+                                      differentiable=differentiable, fused=fused))
+
+    def _update(self, group):
+        beta1, beta2 = group["betas"]
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["exp_avg"] = self._new(p)
+                state["exp_avg_sq"] = self._new(p)
+                if group["amsgrad"]:
+                    state["max_exp_avg_sq"] = self._new(p)
+            if group["maximize"]:
+                grad = -grad
+            state["step"].add_(1)
+            if group["weight_decay"] != 0:
+                if self._decoupled:
+                    p.mul_(1 - lr * group["weight_decay"])
+                else:
+                    grad = grad.add(p, alpha=group["weight_decay"])
+            exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
+            exp_avg.lerp_(grad, 1 - beta1)
+            exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            step = _to_float(state["step"])
+            bias_correction1 = 1 - beta1 ** step
+            bias_correction2_sqrt = (1 - beta2 ** step) ** 0.5
+            step_size = lr / bias_correction1
+            if group["amsgrad"]:
+                worst = state["max_exp_avg_sq"]
+                worst.copy_(torch.maximum(worst, exp_avg_sq))
+                denom = (worst.sqrt() / bias_correction2_sqrt).add_(group["eps"])
+            else:
+                denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(group["eps"])
+            p.addcdiv_(exp_avg, denom, value=-step_size)
+
+
+class AdamW(Adam):
+    _decoupled = True
+
+    def __init__(self, params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01, amsgrad=False, **options):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
+
+
+class NAdam(Adam):
+    def __init__(self, params, lr=0.002, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, momentum_decay=0.004,
+                 decoupled_weight_decay=False, **options):
+        super().__init__(params, lr, betas, eps, weight_decay)
+        self._momentum_decay = momentum_decay
+
+    def _update(self, group):
+        beta1, beta2 = group["betas"]
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["mu_product"] = torch.ones((), dtype=torch.float32)
+                state["exp_avg"] = self._new(p)
+                state["exp_avg_sq"] = self._new(p)
+            state["step"].add_(1)
+            step = _to_float(state["step"])
+            bias_correction2 = 1 - beta2 ** step
+            if group["weight_decay"] != 0:
+                grad = grad.add(p, alpha=group["weight_decay"])
+            mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * self._momentum_decay)))
+            mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * self._momentum_decay)))
+            state["mu_product"].mul_(mu)
+            state["exp_avg"].lerp_(grad, 1 - beta1)
+            state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            denom = state["exp_avg_sq"].div(bias_correction2).sqrt().add_(group["eps"])
+            product = _to_float(state["mu_product"])
+            p.addcdiv_(grad, denom, value=-lr * (1.0 - mu) / (1.0 - product))
+            p.addcdiv_(state["exp_avg"], denom, value=-lr * mu_next / (1.0 - product * mu_next))
+
+
+class RAdam(Adam):
+    def _update(self, group):
+        beta1, beta2 = group["betas"]
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["exp_avg"] = self._new(p)
+                state["exp_avg_sq"] = self._new(p)
+            state["step"].add_(1)
+            step = _to_float(state["step"])
+            if group["weight_decay"] != 0:
+                grad = grad.add(p, alpha=group["weight_decay"])
+            state["exp_avg"].lerp_(grad, 1 - beta1)
+            state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            bias_correction1 = 1 - beta1 ** step
+            bias_correction2 = 1 - beta2 ** step
+            corrected = state["exp_avg"] / bias_correction1
+            rho_inf = 2 / (1 - beta2) - 1
+            rho_t = rho_inf - 2 * step * (beta2 ** step) / bias_correction2
+            if rho_t > 5.0:
+                rect = math.sqrt((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t))
+                adaptive = state["exp_avg_sq"].sqrt().add_(group["eps"])
+                adaptive = (bias_correction2 ** 0.5) / adaptive
+                p.add_(corrected * lr * adaptive * rect, alpha=-1.0)
+            else:
+                p.add_(corrected * lr, alpha=-1.0)
+
+
+class Adamax(Optimizer):
+    def __init__(self, params, lr=0.002, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, foreach=None, *,
+                 maximize=False, differentiable=False, capturable=False):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+
+    def _update(self, group):
+        beta1, beta2 = group["betas"]
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["exp_avg"] = self._new(p)
+                state["exp_inf"] = self._new(p)
+            state["step"].add_(1)
+            if group["weight_decay"] != 0:
+                grad = grad.add(p, alpha=group["weight_decay"])
+            state["exp_avg"].lerp_(grad, 1 - beta1)
+            state["exp_inf"].copy_(torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"])))
+            clr = group["lr"] / (1 - beta1 ** _to_float(state["step"]))
+            p.addcdiv_(state["exp_avg"], state["exp_inf"], value=-clr)
+
+
+class RMSprop(Optimizer):
+    def __init__(self, params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False,
+                 capturable=False, foreach=None, maximize=False, differentiable=False):
+        super().__init__(params, dict(lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered,
+                                      weight_decay=weight_decay, maximize=maximize))
+
+    def _update(self, group):
+        alpha = group["alpha"]
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["square_avg"] = self._new(p)
+                if group["momentum"] > 0:
+                    state["momentum_buffer"] = self._new(p)
+                if group["centered"]:
+                    state["grad_avg"] = self._new(p)
+            state["step"].add_(1)
+            if group["weight_decay"] != 0:
+                grad = grad.add(p, alpha=group["weight_decay"])
+            square_avg = state["square_avg"]
+            square_avg.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+            if group["centered"]:
+                state["grad_avg"].lerp_(grad, 1 - alpha)
+                avg = square_avg.addcmul(state["grad_avg"], state["grad_avg"], value=-1).sqrt_()
+            else:
+                avg = square_avg.sqrt()
+            avg = avg.add_(group["eps"])
+            if group["momentum"] > 0:
+                buf = state["momentum_buffer"]
+                buf.mul_(group["momentum"]).addcdiv_(grad, avg)
+                p.add_(buf, alpha=-lr)
+            else:
+                p.addcdiv_(grad, avg, value=-lr)
+
+
+class Adagrad(Optimizer):
+    def __init__(self, params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10,
+                 foreach=None, *, maximize=False, differentiable=False, fused=None):
+        super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay))
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["step"] = self._step_tensor()
+                self.state[p]["sum"] = self._new(p, initial_accumulator_value)
+
+    def _update(self, group):
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            state["step"].add_(1)
+            if group["weight_decay"] != 0:
+                grad = grad.add(p, alpha=group["weight_decay"])
+            clr = group["lr"] / (1 + (_to_float(state["step"]) - 1) * group["lr_decay"])
+            state["sum"].addcmul_(grad, grad, value=1)
+            std = state["sum"].sqrt().add_(group["eps"])
+            p.addcdiv_(grad, std, value=-clr)
+
+
+class Adadelta(Optimizer):
+    def __init__(self, params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False,
+                 maximize=False, differentiable=False):
+        super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay))
+
+    def _update(self, group):
+        rho = group["rho"]
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["square_avg"] = self._new(p)
+                state["acc_delta"] = self._new(p)
+            state["step"].add_(1)
+            if group["weight_decay"] != 0:
+                grad = grad.add(p, alpha=group["weight_decay"])
+            state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
+            std = state["square_avg"].add(group["eps"]).sqrt_()
+            delta = state["acc_delta"].add(group["eps"]).sqrt_().div_(std).mul_(grad)
+            state["acc_delta"].mul_(rho).addcmul_(delta, delta, value=1 - rho)
+            p.add_(delta, alpha=-group["lr"])
+
+
+class LBFGS(Optimizer):
+    def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09,
+                 history_size=100, line_search_fn=None):
+        super().__init__(params, dict(lr=lr, max_iter=max_iter))
+
+    def step(self, closure):
+        with torch.enable_grad():
+            loss = closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        p.add_(p.grad, alpha=-group["lr"])
+        return loss
+
+
+class SparseAdam(Adam):
+    pass

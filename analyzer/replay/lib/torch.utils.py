@@ -1,0 +1,1 @@
+import torch.utils.data as data

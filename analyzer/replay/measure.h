@@ -1,0 +1,28 @@
+#ifndef GRAPHLINT_REPLAY_MEASURE_H
+#define GRAPHLINT_REPLAY_MEASURE_H
+
+/* One replay while it runs, and what measuring needs to know of it: which nodes
+ * and storages each iteration made, so that one that outlived its iteration can
+ * be followed back to the variable that holds it. */
+
+#include "analyzer/replay/py_code.h"
+#include "analyzer/replay/replay.h"
+#include "analyzer/replay/torch.h"
+
+struct replay {
+	const struct replay_request *request;
+	struct replay_result *result;
+	struct vm *vm;
+	const struct replay_loop *loop; /* NULL: none */
+	block_id header;
+	uint32_t capacity; /* of result->samples */
+	uint64_t *node_marks, *storage_marks; /* newest ids at each sample */
+	uint32_t marks, mark_capacity;
+};
+
+void measure_mark(struct replay *r);
+/* Fills result->chain for what grew, while everything is still alive. */
+void measure_chain(struct replay *r);
+void measure_release(struct replay *r);
+
+#endif

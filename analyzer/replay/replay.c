@@ -1,0 +1,351 @@
+#include "analyzer/replay/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/replay/measure.h"
+#include "analyzer/replay/modules.h"
+#include "analyzer/source/source.h"
+
+const struct replay_budget replay_default_budget = {
+	.steps = 50000000, .host_bytes = 1ull << 30, .live_bytes = 1ull << 31, .nodes = 4000000,
+	.seconds = 20,
+};
+
+static char *keep_text(struct replay *r, const char *bytes, size_t length)
+{
+	return arena_text(r->request->arena, bytes, length);
+}
+
+static void note_stand_in(struct vm *vm, const char *what)
+{
+	struct replay *r = vm->user;
+	struct replay_result *result = r->result;
+
+	result->exact = false;
+	for (uint32_t i = 0; i < result->stand_in_count; i++)
+		if (strcmp(result->stand_ins[i], what) == 0)
+			return;
+	if (result->stand_in_count < REPLAY_MAX_STAND_INS)
+		result->stand_ins[result->stand_in_count++] = keep_text(r, what, strlen(what));
+}
+
+static const struct ir_module *find_module(struct vm *vm, const char *name, bool *is_package)
+{
+	const struct replay_request *request = ((struct replay *)vm->user)->request;
+
+	return request->find_module ? request->find_module(request->data, name, is_package) : NULL;
+}
+
+static void take_sample(struct replay *r)
+{
+	struct ag_memory memory;
+	struct replay_sample *s;
+
+	if (r->result->count == r->capacity) {
+		uint32_t capacity = r->capacity ? r->capacity * 2 : 64;
+		struct replay_sample *all = arena_array(r->request->arena, struct replay_sample, capacity);
+
+		if (r->result->count)
+			memcpy(all, r->result->samples, r->result->count * sizeof(*all));
+		r->result->samples = all;
+		r->capacity = capacity;
+	}
+	torch_sweep(r->vm);
+	ag_memory(ctx_of(r->vm), &memory);
+	s = &r->result->samples[r->result->count++];
+	s->live_bytes = memory.live_bytes;
+	s->storages = memory.storages;
+	s->tensors = memory.tensors;
+	s->nodes = memory.nodes;
+	for (int k = 0; k < AG_KIND_COUNT && k < REPLAY_KINDS; k++)
+		s->by_kind[k] = memory.by_kind[k];
+	measure_mark(r);
+}
+
+static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
+{
+	struct replay *r = vm->user;
+
+	if (frame->code->id.n != r->loop->func.n || header.n != r->header.n)
+		return;
+	take_sample(r);
+	if (r->request->iterations && r->result->count >= r->request->iterations) {
+		measure_chain(r);
+		vm_halt(vm, VM_HALT_DONE, "");
+	}
+}
+
+/* --- running */
+
+static void set_main(struct vm *vm, struct module *m, const struct ir_module *ir)
+{
+	const char *path = ir->source ? ir->source->path : "main.py";
+
+	vm->main = m;
+	dict_put_str(vm, vm->modules, m->name, val_obj(m));
+	module_set(vm, m, "__file__", val_str(vm, path));
+	module_set(vm, m, "__doc__", val_none());
+}
+
+static bool calls_name(struct vm *vm, const struct ir_module *ir, struct str *name)
+{
+	const struct ir_func *body = ir_func_get(ir, (func_id){1});
+
+	for (uint32_t i = 1; i < body->insts.count; i++) {
+		const struct ir_inst *call = &body->insts.at[i], *callee;
+
+		if (call->op != OP_call)
+			continue;
+		callee = &body->insts.at[ir_args(body, call)[0].value.n];
+		if ((callee->op == OP_load && callee->sub == SUB_scope_global) ||
+		    callee->op == OP_load_attr)
+			if (str_of_sym(vm, (sym_id){callee->name}) == name)
+				return true;
+	}
+	return false;
+}
+
+/* main() is defined but never called: it is what the program is about. */
+static struct val run_entry(struct replay *r, struct module *m)
+{
+	struct vm *vm = r->vm;
+	struct str *name = str_intern(vm, "main", 4);
+	struct val fn = dict_get_str(vm, m->ns, name);
+
+	if (!is_kind(fn, K_FUNCTION) || calls_name(vm, r->request->module, name))
+		return val_none();
+	return rp_call0(vm, fn);
+}
+
+static struct val call_with_stand_ins(struct vm *vm, struct function *fn, struct val self)
+{
+	struct list *args = list_new(vm, 4);
+	struct dict *kw = dict_new(vm);
+	struct val result;
+
+	for (uint32_t i = 0; i < fn->code->nparams; i++) {
+		struct code_param *p = &fn->code->params[i];
+		struct val v;
+
+		if (p->kind == PARAM_VAR_POSITIONAL || p->kind == PARAM_VAR_KEYWORD)
+			continue;
+		if (i == 0 && !is_null(self)) {
+			list_push(vm, args, ref(self));
+			continue;
+		}
+		if (fn->defaults && !is_null(fn->defaults[i]))
+			continue;
+		v = unknown_new(vm, "%s", p->name->at);
+		vm_stand_in(vm, "argument %s", p->name->at);
+		if (p->kind == PARAM_KEYWORD_ONLY)
+			dict_put_str(vm, kw, p->name, v), unref(vm, v);
+		else
+			list_push(vm, args, v);
+	}
+	result = rp_call(vm, val_obj(fn), args->at, args->count, kw);
+	unref_obj(vm, args);
+	unref_obj(vm, kw);
+	return result;
+}
+
+/* The class whose namespace holds the function, for an instance to call it on. */
+static struct cls *class_of_function(struct vm *vm, const struct function *fn)
+{
+	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
+		struct cls *c = (struct cls *)(void *)o;
+
+		if (o->kind != K_CLASS || !c->ns)
+			continue;
+		for (uint32_t i = 0; i < c->ns->used; i++)
+			if (c->ns->at[i].value.tag == PY_OBJECT &&
+			    c->ns->at[i].value.as.o == &fn->h)
+				return c;
+	}
+	return NULL;
+}
+
+static struct val instance_for(struct vm *vm, struct cls *cls)
+{
+	struct val init = cls_find(vm, cls, vm->n[PN_init]), self;
+	struct val made = val_obj(rp_new(vm, K_INSTANCE, cls, sizeof(struct obj)));
+
+	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
+		if (o->kind == K_INSTANCE && o->cls == cls && o != made.as.o && o->refs) {
+			unref(vm, made);
+			return ref_obj(o);
+		}
+	}
+	cls->flags |= CLS_OPAQUE;
+	if (!is_kind(init, K_FUNCTION))
+		return made;
+	self = call_with_stand_ins(vm, AS(function, init), made);
+	if (is_null(self) && !vm->halt)
+		exc_clear(vm);
+	unref(vm, self);
+	return made;
+}
+
+static struct function *function_of(struct vm *vm, const struct ir_module *ir, func_id id)
+{
+	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
+		struct function *fn = (struct function *)(void *)o;
+
+		if (o->kind == K_FUNCTION && fn->code->module == ir && fn->code->id.n == id.n)
+			return fn;
+	}
+	return NULL;
+}
+
+/* Nothing in the script reached the loop: its function is called by itself, or
+ * the nearest one around it that there is. */
+static struct val run_function(struct replay *r)
+{
+	struct vm *vm = r->vm;
+	func_id id = r->loop->func;
+	struct function *fn = NULL;
+	struct cls *cls;
+	struct val self = val_null(), result;
+
+	while (id.n > 1 && !(fn = function_of(vm, r->request->module, id)))
+		id = ir_func_get(r->request->module, id)->parent;
+	if (!fn)
+		return val_none();
+	fn->h.refs++;
+	cls = class_of_function(vm, fn);
+	if (cls)
+		self = instance_for(vm, cls);
+	result = vm->halt ? val_null() : call_with_stand_ins(vm, fn, self);
+	if (is_kind(result, K_GENERATOR)) {
+		struct val item;
+
+		while (!is_null(item = rp_next(vm, result)))
+			unref(vm, item);
+		if (!is_null(vm->exc) || vm->halt)
+			slot_set(vm, &result, val_null());
+	}
+	unref(vm, self);
+	unref_obj(vm, fn);
+	return result;
+}
+
+static struct val run_all(struct replay *r)
+{
+	struct vm *vm = r->vm;
+	struct module *m = module_new(vm, "__main__");
+	struct val v;
+
+	set_main(vm, m, r->request->module);
+	v = module_run(vm, m, r->request->module);
+	if (!is_null(v)) {
+		unref(vm, v);
+		v = run_entry(r, m);
+	}
+	if (r->loop && !r->result->count && r->loop->func.n > 1 && !vm->halt) {
+		if (is_null(v))
+			exc_clear(vm);
+		unref(vm, v);
+		v = run_function(r);
+	}
+	return v;
+}
+
+/* --- what came of it */
+
+static void keep_error(struct replay *r)
+{
+	struct vm *vm = r->vm;
+	struct arena scratch = {0};
+	struct text text = {.arena = &scratch};
+	struct val code;
+
+	if (is_null(vm->exc) || vm->halt)
+		return;
+	if (exc_is(vm, TY_SystemExit)) {
+		code = dict_get_str(vm, attrs_of(vm, vm->exc.as.o), str_intern(vm, "code", 4));
+		if (is_missing(code) || (code.tag == PY_INT && !code.as.i)) {
+			exc_clear(vm);
+			return;
+		}
+	}
+	exc_print(vm, vm->exc, &text);
+	r->result->traceback = keep_text(r, text_chars(&text), text.length);
+	r->result->error = strrchr(r->result->traceback, '\n');
+	r->result->error = r->result->error ? r->result->error + 1 : r->result->traceback;
+	arena_release(&scratch);
+}
+
+static void judge(struct replay *r)
+{
+	struct replay_result *result = r->result;
+	uint64_t *series = checked_alloc(result->count + 1, sizeof(*series));
+
+	for (uint32_t i = 0; i < result->count; i++)
+		series[i] = result->samples[i].live_bytes;
+	result->bytes = replay_verdict(series, result->count);
+	for (uint32_t i = 0; i < result->count; i++)
+		series[i] = result->samples[i].nodes;
+	result->nodes = replay_verdict(series, result->count);
+	free(series);
+}
+
+static void choose_loop(struct replay *r, struct arena *scratch)
+{
+	const struct replay_request *request = r->request;
+	struct replay_loop *loops;
+	uint32_t count = replay_loops(scratch, request->names, request->module, &loops);
+
+	r->loop = replay_choose(request->module, loops, count, request->line);
+	if (!r->loop)
+		return;
+	r->header = ir_func_get(request->module, r->loop->func)->loops.at[r->loop->loop.n].header;
+	r->result->loop_line = r->loop->line;
+	r->result->loop_end = r->loop->end_line;
+	r->result->loop_kind = r->loop->kind;
+	r->result->loop_function = r->loop->function
+					   ? keep_text(r, r->loop->function, strlen(r->loop->function)) : NULL;
+}
+
+static void vm_start(struct replay *r, const struct replay_budget *budget)
+{
+	struct vm_limits limits = {budget->steps, budget->host_bytes, budget->seconds};
+	struct ag_options options = {.byte_cap = budget->live_bytes, .node_cap = budget->nodes};
+
+	r->vm = vm_open(r->request->names, &limits);
+	r->vm->user = r;
+	r->vm->on_stand_in = note_stand_in;
+	r->vm->find_module = find_module;
+	modules_offer(r->vm);
+	torch_open(r->vm, &options);
+	if (r->loop) {
+		r->vm->watched = r->request->module;
+		r->vm->on_iteration = on_iteration;
+	}
+}
+
+struct replay_result replay_run(const struct replay_request *request)
+{
+	struct replay_result result = {.exact = true};
+	struct replay r = {.request = request, .result = &result};
+	struct arena scratch = {0};
+	struct val v;
+
+	choose_loop(&r, &scratch);
+	vm_start(&r, request->budget ? request->budget : &replay_default_budget);
+	v = run_all(&r);
+	if (!result.chain_count)
+		measure_chain(&r);
+	keep_error(&r);
+	unref(r.vm, v);
+	result.exact = result.exact && torch_of(r.vm)->exact;
+	result.steps = r.vm->steps;
+	if (r.vm->halt && r.vm->halt != VM_HALT_DONE)
+		result.limit = keep_text(&r, r.vm->halt_reason, strlen(r.vm->halt_reason));
+	result.output = keep_text(&r, text_chars(&r.vm->out), r.vm->out.length);
+	result.output_length = r.vm->out.length;
+	judge(&r);
+	torch_close(r.vm);
+	measure_release(&r);
+	arena_release(&scratch);
+	return result;
+}

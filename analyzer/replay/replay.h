@@ -1,0 +1,113 @@
+#ifndef GRAPHLINT_REPLAY_REPLAY_H
+#define GRAPHLINT_REPLAY_REPLAY_H
+
+/* Runs a program's loop on the autograd runtime and says what memory it keeps.
+ * Everything of a result lives in the request's arena. A replay reads and
+ * writes nothing but its own memory; its budgets are counted in steps, nodes
+ * and bytes, the clock is only the last guard. */
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/intern.h"
+#include "analyzer/ir/ir.h"
+
+enum {
+	REPLAY_KINDS = 6,	  /* of memory: enum ag_kind */
+	REPLAY_STEPS = 32,	  /* iterations without --steps */
+	REPLAY_MAX_STAND_INS = 64,
+	REPLAY_MAX_CHAIN = 24,
+};
+
+enum replay_kind {
+	REPLAY_UNKNOWN, /* too few iterations */
+	REPLAY_FLAT,
+	REPLAY_BOUNDED,
+	REPLAY_LINEAR,
+	REPLAY_SUPERLINEAR,
+	REPLAY_SHRINKING,
+};
+
+struct replay_verdict {
+	enum replay_kind kind;
+	double slope; /* per iteration */
+	bool exact;   /* every step, or every period, is equal */
+	uint32_t warmup, period;
+};
+
+struct replay_sample {
+	uint64_t live_bytes, storages, tensors, nodes;
+	uint64_t by_kind[REPLAY_KINDS];
+};
+
+/* One link of what holds the memory: "history" holds "list" at a line. */
+struct replay_link {
+	const char *text;
+	uint32_t line; /* 0: none */
+};
+
+struct replay_budget {
+	uint64_t steps;	     /* instructions */
+	uint64_t host_bytes; /* Python's objects */
+	uint64_t live_bytes; /* tensors */
+	uint64_t nodes;
+	double seconds;
+};
+
+struct replay_request {
+	struct arena *arena;
+	struct intern *names;
+	const struct ir_module *module; /* the program */
+	uint32_t line;	     /* of the loop, or inside it; 0: the main loop */
+	uint32_t iterations; /* stop after so many; 0: run the program to its end */
+	const struct replay_budget *budget; /* NULL: replay_default_budget */
+	/* The IR of a module of the project, NULL if there is none. */
+	const struct ir_module *(*find_module)(void *data, const char *name, bool *is_package);
+	void *data;
+};
+
+struct replay_result {
+	uint32_t loop_line; /* 0: no loop was found */
+	uint32_t loop_end;
+	const char *loop_kind;	   /* "backward", "backward-call", "model", "plain" */
+	const char *loop_function; /* NULL: top level */
+	struct replay_sample *samples;
+	uint32_t count;
+	struct replay_verdict bytes, nodes;
+	bool exact; /* nothing was stood in for */
+	const char *stand_ins[REPLAY_MAX_STAND_INS];
+	uint32_t stand_in_count;
+	struct replay_link chain[REPLAY_MAX_CHAIN];
+	uint32_t chain_count;
+	const char *output; /* what the program printed */
+	size_t output_length;
+	const char *error;     /* the exception that ended it; NULL: none */
+	const char *traceback; /* the same with its frames */
+	const char *limit;     /* which budget ended it; NULL: none */
+	uint64_t steps;	       /* instructions that ran */
+};
+
+extern const struct replay_budget replay_default_budget;
+
+struct replay_result replay_run(const struct replay_request *request);
+const char *replay_kind_name(enum replay_kind kind);
+
+/* --- loops.c */
+struct replay_loop {
+	func_id func;
+	loop_id loop;
+	uint32_t line, end_line;
+	uint32_t depth; /* 0: outermost in its function */
+	const char *kind;
+	const char *function; /* NULL: top level */
+};
+/* In source order; the array lives in the arena. */
+uint32_t replay_loops(struct arena *arena, const struct intern *names,
+		      const struct ir_module *module, struct replay_loop **loops);
+/* The loop on a line, around it, or (line 0) the outermost one that trains. */
+const struct replay_loop *replay_choose(const struct ir_module *module,
+					const struct replay_loop *loops, uint32_t count,
+					uint32_t line);
+
+/* --- verdict.c: as the measuring script on real PyTorch decides */
+struct replay_verdict replay_verdict(const uint64_t *series, uint32_t count);
+
+#endif

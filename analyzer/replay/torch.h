@@ -1,0 +1,147 @@
+#ifndef GRAPHLINT_REPLAY_TORCH_H
+#define GRAPHLINT_REPLAY_TORCH_H
+
+/* The glue between Python values and runtime/: one Python object per tensor
+ * that Python has seen. As in PyTorch, that object outlives its last Python
+ * reference while C++ (a saved tensor, a .grad) still holds the tensor; it is
+ * then "preserved", has no reference of its own on the tensor, and goes when
+ * torch_sweep finds the tensor gone. What the runtime has no row for is stood
+ * in for by an opaque node and reported through vm_stand_in. */
+
+#include "analyzer/replay/py.h"
+#include "runtime/ag.h"
+
+enum { TORCH_MAX_ARGS = 64 };
+
+struct tensor {
+	struct obj h;
+	struct ag_tensor *t; /* owned, unless preserved */
+	uint64_t id;
+};
+
+struct node {
+	struct obj h;
+	struct ag_node *n; /* owned */
+};
+
+struct dtype {
+	struct obj h;
+	enum ag_dtype dtype;
+};
+
+struct device {
+	struct obj h;
+	bool cuda;
+	int index; /* -1: none */
+};
+
+struct storage {
+	struct obj h;
+	struct ag_storage *s; /* owned */
+};
+
+/* numpy.ndarray: a view of a tensor's storage, or a copy of its own. */
+struct array {
+	struct obj h;
+	struct ag_tensor *t; /* owned; never part of a graph */
+};
+
+struct torch {
+	struct ag_ctx *ctx;
+	struct vm *vm;
+	struct tensor **of_id; /* open addressing by id */
+	uint32_t mask, count;
+	uint32_t preserved;
+	struct obj *dtypes[AG_DTYPE_COUNT];
+	struct cls *module; /* torch.nn.Module in Python; NULL until it is used */
+	bool exact;	    /* no shape or value was made up */
+	int64_t batch;	    /* size of a made-up batch */
+};
+
+static inline struct torch *torch_of(struct vm *vm)
+{
+	return vm->host;
+}
+static inline struct ag_ctx *ctx_of(struct vm *vm)
+{
+	return ((struct torch *)vm->host)->ctx;
+}
+static inline struct ag_tensor *tensor_of(struct val v)
+{
+	return AS(tensor, v)->t;
+}
+
+/* --- torch_tensor.c */
+void torch_open(struct vm *vm, const struct ag_options *options);
+void torch_close(struct vm *vm);
+struct val torch_wrap(struct vm *vm, struct ag_tensor *t); /* takes it; NULL: raises */
+struct val torch_wrap_ref(struct vm *vm, struct ag_tensor *t); /* borrowed; NULL: None */
+void torch_sweep(struct vm *vm);
+struct val torch_raise(struct vm *vm);
+struct val node_wrap(struct vm *vm, struct ag_node *n); /* borrowed; NULL: None */
+void torch_kinds_init(struct vm *vm);
+
+/* --- torch_value.c: Python values as arguments of ops */
+struct val_args {
+	struct arena arena;
+	struct ag_value at[TORCH_MAX_ARGS];
+	uint32_t count;
+	struct ag_keyword keywords[TORCH_MAX_ARGS];
+	uint32_t nkeywords;
+	bool unknown; /* a stand-in is among them */
+};
+bool torch_value(struct vm *vm, struct val_args *args, struct val v, struct ag_value *out);
+bool torch_args(struct vm *vm, struct val_args *args, struct val *a, uint32_t n, struct dict *kw);
+bool torch_dtype_of(struct vm *vm, struct val v, enum ag_dtype *dtype);
+struct val dtype_val(struct vm *vm, enum ag_dtype dtype);
+struct val device_val(struct vm *vm, bool cuda, int index);
+struct val size_val(struct vm *vm, const int64_t *shape, int ndim);
+struct val shape_of(struct vm *vm, struct ag_tensor *t);
+bool torch_ints(struct vm *vm, struct val v, int64_t *out, uint32_t *count, uint32_t most);
+
+/* --- torch_call.c */
+/* Calls an op by torch name; results as Python values. */
+struct val torch_call(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw);
+struct val torch_op_function(struct vm *vm, const char *name); /* a native that calls it */
+bool torch_op_known(struct vm *vm, const char *name);
+void numpy_kinds_init(struct vm *vm);
+struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *what);
+
+/* --- torch_ops.c, torch_index.c */
+struct val tensor_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+struct val tensor_inplace(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+struct val tensor_unary(struct vm *vm, enum ir_sub sub, struct val a);
+struct val tensor_item(struct vm *vm, struct val o, struct val index);
+int tensor_set_item(struct vm *vm, struct val o, struct val index, struct val value);
+
+/* --- torch_attr.c */
+struct val tensor_attr(struct vm *vm, struct obj *o, struct str *name);
+int tensor_set_attr(struct vm *vm, struct obj *o, struct str *name, struct val value);
+
+/* --- torch_methods.c */
+extern const struct native_def tensor_methods[];
+struct val tensor_number(struct vm *vm, struct ag_tensor *t); /* .item() */
+struct val tensor_list(struct vm *vm, struct ag_tensor *t);   /* .tolist() */
+
+/* --- torch_print.c */
+void tensor_repr(struct vm *vm, struct val v, struct text *out);
+void array_repr(struct vm *vm, struct val v, struct text *out, bool str);
+
+/* --- torch_unknown.c: stand-ins that turn out to be tensors */
+struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype, int ndim,
+			       const int64_t *shape);
+/* Replaces stand-ins among the arguments as the op wants them; false: it cannot. */
+bool unknown_solve(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw);
+struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
+			      struct dict *kw);
+
+/* --- torch_module.c, torch_autograd.c, torch_make.c, torch_numpy.c */
+extern const struct native_def module_methods[], autograd_functions[], tensor_hook_methods[];
+extern const struct native_def make_functions[], stream_functions[];
+/* Puts the generator of the keywords in the context's place, and back again. */
+bool torch_with_generator(struct vm *vm, struct dict *kw);
+struct val array_wrap(struct vm *vm, struct ag_tensor *t); /* takes it */
+
+void torch_offer(struct vm *vm);
+
+#endif

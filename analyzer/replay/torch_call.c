@@ -1,0 +1,224 @@
+#include "analyzer/replay/torch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool torch_op_known(struct vm *vm, const char *name)
+{
+	bool inplace;
+
+	return ag_op_find(ctx_of(vm), name, &inplace) != AG_OP_NONE;
+}
+
+/* "values indices": a tuple whose elements have names too. */
+static struct cls *named_result(struct vm *vm, const char *op, const char *names)
+{
+	struct dict *ns = dict_new(vm);
+	struct cls *base = vm->t[TY_tuple], *cls;
+	int64_t index = 0;
+	char name[32];
+
+	extern const struct native_def field_def;
+	for (const char *at = names; *at; index++) {
+		size_t length = strcspn(at, " ");
+		struct descriptor *d = rp_new(vm, K_DESCRIPTOR, vm->t[TY_property], sizeof(*d));
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		d->what = DESC_PROPERTY;
+		d->get = native_new(vm, &field_def, val_int(index));
+		dict_put_str(vm, ns, str_intern(vm, name, strlen(name)), val_obj(d));
+		unref_obj(vm, d);
+		at += length;
+		at += strspn(at, " ");
+	}
+	snprintf(name, sizeof(name), "torch.return_types.%s", op);
+	cls = cls_new(vm, str_intern(vm, name, strlen(name)), &base, 1, ns);
+	cls->flags |= CLS_HEAP | CLS_LIBRARY;
+	unref_obj(vm, ns);
+	return cls;
+}
+
+static struct val field_get(struct vm *vm, struct val *a, uint32_t n)
+{
+	int64_t index = native_running(vm)->bound.as.i;
+
+	if (!n || !is_kind(a[0], K_TUPLE) || index >= AS(list, a[0])->count)
+		return val_none();
+	return ref(AS(list, a[0])->at[index]);
+}
+
+extern const struct native_def field_def;
+const struct native_def field_def = {"field", field_get, NULL};
+
+static struct cls *result_class(struct vm *vm, const char *name, const struct ag_op_info *info)
+{
+	struct str *key = str_intern(vm, info->id, strlen(info->id));
+	struct dict *known = attrs_of(vm, &vm->builtins->h);
+	struct val found = dict_get_str(vm, known, key);
+	struct cls *cls;
+
+	if (is_kind(found, K_CLASS))
+		return AS(cls, found);
+	name = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+	cls = named_result(vm, name, info->results);
+	dict_put_str(vm, known, key, val_obj(cls));
+	unref_obj(vm, cls);
+	return cls;
+}
+
+static struct val results_val(struct vm *vm, const char *name, struct ag_results *results)
+{
+	bool inplace;
+	enum ag_op op = ag_op_find(ctx_of(vm), name, &inplace);
+	const struct ag_op_info *info = op == AG_OP_NONE ? NULL : ag_op_info(op);
+	struct list *tuple;
+
+	if (results->count == 1 && !(info && (info->flags & AG_OPF_LIST)))
+		return torch_wrap(vm, ag_results_take(results, 0));
+	tuple = tuple_new(vm, results->count);
+	for (uint32_t i = 0; i < results->count; i++)
+		tuple->at[i] = torch_wrap(vm, ag_results_take(results, i));
+	if (results->count == 2 && (!info || !*info->results)) {
+		/* An overload of several: max(dim) and its like. */
+		const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+
+		if (strcmp(last, "max") == 0 || strcmp(last, "min") == 0 ||
+		    strcmp(last, "median") == 0)
+			info = ag_op_info(ag_op_find(ctx_of(vm), "sort", &inplace));
+	}
+	if (info && *info->results) {
+		tuple->h.cls = result_class(vm, name, info);
+		tuple->h.cls->h.refs++;
+	}
+	return val_obj(tuple);
+}
+
+static bool deep_unknown(struct val v, int depth)
+{
+	if (is_kind(v, K_UNKNOWN))
+		return true;
+	if (depth < 3 && (is_kind(v, K_LIST) || is_kind(v, K_TUPLE)))
+		for (uint32_t i = 0; i < AS(list, v)->count; i++)
+			if (deep_unknown(AS(list, v)->at[i], depth + 1))
+				return true;
+	return false;
+}
+
+static void gather_tensors(struct val v, struct ag_tensor **out, uint32_t *count, uint32_t most,
+			   int depth)
+{
+	if (is_kind(v, K_TENSOR) && *count < most)
+		out[(*count)++] = tensor_of(v);
+	else if (depth < 4 && (is_kind(v, K_LIST) || is_kind(v, K_TUPLE)))
+		for (uint32_t i = 0; i < AS(list, v)->count; i++)
+			gather_tensors(AS(list, v)->at[i], out, count, most, depth + 1);
+	else if (depth < 4 && is_kind(v, K_DICT))
+		for (uint32_t i = 0; i < AS(dict, v)->used; i++)
+			gather_tensors(AS(dict, v)->at[i].value, out, count, most, depth + 1);
+}
+
+/* What is not known of an op or a call: one node that saves the tensors. */
+struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *what)
+{
+	struct ag_tensor *inputs[TORCH_MAX_ARGS];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		gather_tensors(a[i], inputs, &count, TORCH_MAX_ARGS, 0);
+	vm_stand_in(vm, "%s()", what);
+	torch_of(vm)->exact = false;
+	if (!count)
+		return unknown_new(vm, "%s()", what);
+	return torch_wrap(vm, ag_opaque(ctx_of(vm), inputs, count,
+					ag_dtype_is_float(ag_dtype(inputs[0])) ? ag_dtype(inputs[0]) : AG_F32,
+					ag_ndim(inputs[0]), ag_shape(inputs[0]), false));
+}
+
+static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n)
+{
+	if (ag_error(ctx_of(vm))->status == AG_ERR_UNKNOWN_OP) {
+		ag_error_clear(ctx_of(vm));
+		return torch_opaque(vm, a, n, name);
+	}
+	return torch_raise(vm);
+}
+
+static struct val call_known(struct vm *vm, const char *name, struct val *a, uint32_t n,
+			     struct dict *kw)
+{
+	struct val_args args;
+	struct ag_results results = {0};
+	struct val result;
+	bool own_stream, ok;
+
+	if (!torch_args(vm, &args, a, n, kw)) {
+		arena_release(&args.arena);
+		return val_null();
+	}
+	if (args.unknown) {
+		arena_release(&args.arena);
+		return torch_opaque(vm, a, n, name);
+	}
+	ag_set_site(ctx_of(vm), vm->frame ? vm->frame->line : 0);
+	own_stream = torch_with_generator(vm, kw);
+	ok = ag_call(ctx_of(vm), name,
+		     &(struct ag_args){args.at, args.count, args.keywords, args.nkeywords}, &results);
+	if (own_stream)
+		torch_with_generator(vm, kw);
+	if (ok)
+		result = results_val(vm, name, &results);
+	else
+		result = call_failed(vm, name, a, n);
+	ag_results_release(&results);
+	arena_release(&args.arena);
+	return vm->halt ? val_null() : result;
+}
+
+struct val torch_call(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw)
+{
+	bool unknown = false;
+	struct val few[TORCH_MAX_ARGS], result;
+
+	for (uint32_t i = 0; i < n; i++)
+		unknown |= deep_unknown(a[i], 0);
+	for (uint32_t i = 0; kw && i < kw->used; i++)
+		unknown |= deep_unknown(kw->at[i].value, 0);
+	if (!unknown || n > TORCH_MAX_ARGS)
+		return call_known(vm, name, a, n, kw);
+	for (uint32_t i = 0; i < n; i++)
+		few[i] = ref(a[i]);
+	if (unknown_solve(vm, name, few, n, kw))
+		result = call_known(vm, name, few, n, kw);
+	else
+		result = is_null(vm->exc) ? torch_opaque(vm, few, n, name) : val_null();
+	for (uint32_t i = 0; i < n; i++)
+		unref(vm, few[i]);
+	return result;
+}
+
+/* --- ops as functions */
+
+static struct val op_native(struct vm *vm, struct val *a, uint32_t n)
+{
+	struct native *fn = native_running(vm);
+	struct list *args = AS(list, a[0]);
+
+	(void)n;
+	return torch_call(vm, chars_of(fn->bound), args->at, args->count,
+			  is_kind(a[1], K_DICT) ? AS(dict, a[1]) : NULL);
+}
+
+static const struct native_def op_def = {"op", op_native, "*args **kw"};
+
+struct val torch_op_function(struct vm *vm, const char *name)
+{
+	struct val bound = val_obj(str_intern(vm, name, strlen(name)));
+	struct val fn = native_new(vm, &op_def, bound);
+	const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+
+	unref_obj(vm, AS(native, fn)->name);
+	AS(native, fn)->name = str_intern(vm, last, strlen(last));
+	AS(native, fn)->name->h.refs++;
+	return fn;
+}

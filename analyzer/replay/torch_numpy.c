@@ -1,0 +1,394 @@
+#include "analyzer/replay/torch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A small numpy: arrays are tensors without a graph, made by the same ops. What
+ * is not here is a stand-in. */
+
+#define NATIVE(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
+
+/* The result of an op on arrays, as an array (a number if it has no dimension). */
+static struct val as_array(struct vm *vm, struct val v)
+{
+	struct val out;
+
+	if (!is_kind(v, K_TENSOR))
+		return v;
+	out = ag_ndim(tensor_of(v)) ? array_wrap(vm, ag_data_of(ctx_of(vm), tensor_of(v)))
+				    : tensor_number(vm, tensor_of(v));
+	unref(vm, v);
+	return out;
+}
+
+static struct val array_call(struct vm *vm, const char *name, struct val *a, uint32_t n,
+			     struct dict *kw)
+{
+	struct ag_grad_mode old = ag_no_grad(ctx_of(vm));
+	struct val result = as_array(vm, torch_call(vm, name, a, n, kw));
+
+	ag_set_grad_mode(ctx_of(vm), old);
+	return result;
+}
+
+static struct val array_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
+{
+	struct val x, result;
+
+	if (is_kind(a, K_TENSOR) || is_kind(b, K_TENSOR))
+		return (struct val){.tag = PY_NOT_IMPLEMENTED};
+	x = is_kind(a, K_ARRAY) ? torch_wrap_ref(vm, AS(array, a)->t) : ref(a);
+	if (!is_kind(a, K_ARRAY)) {
+		struct val y = torch_wrap_ref(vm, AS(array, b)->t);
+
+		result = as_array(vm, tensor_binary(vm, sub, x, y));
+		unref(vm, y);
+	} else {
+		result = as_array(vm, tensor_binary(vm, sub, x, b));
+	}
+	unref(vm, x);
+	return result;
+}
+
+static struct val array_unary(struct vm *vm, enum ir_sub sub, struct val a)
+{
+	struct val x = torch_wrap_ref(vm, AS(array, a)->t);
+	struct val result = as_array(vm, tensor_unary(vm, sub, x));
+
+	unref(vm, x);
+	return result;
+}
+
+static struct val array_item(struct vm *vm, struct val o, struct val index)
+{
+	struct val x = torch_wrap_ref(vm, AS(array, o)->t), v = tensor_item(vm, x, index);
+
+	unref(vm, x);
+	return as_array(vm, v);
+}
+
+static int array_set_item(struct vm *vm, struct val o, struct val index, struct val value)
+{
+	struct val x = torch_wrap_ref(vm, AS(array, o)->t);
+	int done = tensor_set_item(vm, x, index, value);
+
+	unref(vm, x);
+	return done;
+}
+
+static struct val array_iterate(struct vm *vm, struct val o)
+{
+	struct list *rows = list_new(vm, 4);
+	struct val it;
+
+	for (int64_t i = 0; i < ag_size(AS(array, o)->t, 0) && is_null(vm->exc); i++)
+		list_push(vm, rows, array_item(vm, o, val_int(i)));
+	it = rp_iter(vm, val_obj(rows));
+	unref_obj(vm, rows);
+	return it;
+}
+
+/* Methods of arrays that are ops of tensors: a bound name. */
+NATIVE(array_method)
+{
+	struct native *fn = native_running(vm);
+	struct list *args = AS(list, a[1]);
+	struct val all[TORCH_MAX_ARGS];
+	uint32_t count = args->count < TORCH_MAX_ARGS - 1 ? args->count : TORCH_MAX_ARGS - 1;
+	struct dict *kw = is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL;
+	struct val axis = kw ? dict_get_str(vm, kw, str_intern(vm, "axis", 4)) : val_null();
+
+	(void)n;
+	if (!is_null(axis)) {
+		dict_put_str(vm, kw, str_intern(vm, "dim", 3), axis);
+		dict_remove(vm, kw, val_obj(str_intern(vm, "axis", 4)), NULL);
+	}
+	all[0] = a[0];
+	for (uint32_t i = 0; i < count; i++)
+		all[i + 1] = args->at[i];
+	return array_call(vm, chars_of(fn->bound), all, count + 1, kw);
+}
+
+static const struct native_def array_method_def = {"method", array_method, "self *args **kw"};
+
+NATIVE(array_tolist)
+{
+	(void)n;
+	return tensor_list(vm, AS(array, a[0])->t);
+}
+
+NATIVE(array_copy)
+{
+	(void)n;
+	return array_call(vm, "Tensor.clone", a, 1, NULL);
+}
+
+NATIVE(array_astype)
+{
+	enum ag_dtype dtype;
+	struct val both[2] = {a[0], val_null()}, result;
+
+	(void)n;
+	if (!torch_dtype_of(vm, a[1], &dtype))
+		return array_copy(vm, a, 1);
+	both[1] = dtype_val(vm, dtype);
+	result = array_call(vm, "Tensor.to", both, 2, NULL);
+	unref(vm, both[1]);
+	return result;
+}
+
+NATIVE(array_item_method)
+{
+	(void)n;
+	return tensor_number(vm, AS(array, a[0])->t);
+}
+
+NATIVE(array_float)
+{
+	struct val v = tensor_number(vm, AS(array, a[0])->t);
+	double f;
+
+	(void)n;
+	return rp_double(vm, v, &f) ? val_float(f) : v;
+}
+
+NATIVE(array_str)
+{
+	struct arena scratch = {0};
+	struct text out = {.arena = &scratch};
+	struct val s;
+
+	(void)n;
+	array_repr(vm, a[0], &out, true);
+	s = val_text(vm, &out);
+	arena_release(&scratch);
+	return s;
+}
+
+static const struct native_def array_methods[] = {
+	{"tolist", array_tolist, "self"},
+	{"copy", array_copy, "self ? order"},
+	{"astype", array_astype, "self dtype ? copy"},
+	{"item", array_item_method, "self ? index"},
+	{"__float__", array_float, "self"},
+	{"__str__", array_str, "self"},
+	{"__deepcopy__", array_copy, "self ? memo"},
+	{0},
+};
+
+static struct val array_attr(struct vm *vm, struct obj *o, struct str *name)
+{
+	struct ag_tensor *t = ((struct array *)(void *)o)->t;
+	char full[96];
+	struct val fn;
+
+	if (!is_null(cls_find(vm, o->cls, name)))
+		return val_null();
+	if (str_is(name, "shape")) {
+		struct val shape = shape_of(vm, t);
+
+		shape.as.o->cls = vm->t[TY_tuple];
+		return shape;
+	}
+	if (str_is(name, "ndim"))
+		return val_int(ag_ndim(t));
+	if (str_is(name, "size"))
+		return val_int(ag_numel(t));
+	if (str_is(name, "nbytes"))
+		return val_int(ag_numel(t) * (int64_t)ag_dtype_size(ag_dtype(t)));
+	if (str_is(name, "dtype"))
+		return dtype_val(vm, ag_dtype(t));
+	if (str_is(name, "T"))
+		return array_call(vm, "Tensor.T", (struct val[]){val_obj(o)}, 1, NULL);
+	snprintf(full, sizeof(full), "Tensor.%s", name->at);
+	if (!torch_op_known(vm, full))
+		return val_null();
+	fn = native_new(vm, &array_method_def, val_obj(str_intern(vm, full, strlen(full))));
+	AS(native, fn)->owner = vm->t[TY_array];
+	dict_put_str(vm, vm->t[TY_array]->ns, name, fn);
+	unref(vm, fn);
+	vm->version++;
+	return val_null();
+}
+
+void numpy_kinds_init(struct vm *vm)
+{
+	vm->kinds[K_ARRAY].attr = array_attr;
+	vm->kinds[K_ARRAY].binary = array_binary;
+	vm->kinds[K_ARRAY].unary = array_unary;
+	vm->kinds[K_ARRAY].item = array_item;
+	vm->kinds[K_ARRAY].set_item = array_set_item;
+	vm->kinds[K_ARRAY].iterate = array_iterate;
+	type_add(vm, vm->t[TY_array], array_methods);
+}
+
+/* --- functions */
+
+/* Python numbers are 64 bit in numpy. */
+NATIVE(numpy_array)
+{
+	struct val tensor_fn, t;
+	enum ag_dtype dtype;
+
+	(void)n;
+	if (is_kind(a[0], K_ARRAY))
+		return is_missing(a[1]) ? array_copy(vm, a, 1) : array_astype(vm, a, 2);
+	if (is_kind(a[0], K_UNKNOWN))
+		return ref(a[0]);
+	tensor_fn = rp_attr_chars(vm, module_import(vm, "torch", NULL), "tensor");
+	if (is_null(tensor_fn))
+		return tensor_fn;
+	if (is_kind(a[0], K_TENSOR)) {
+		if (ag_requires_grad(tensor_of(a[0])))
+			return rp_raise(vm, TY_RuntimeError,
+					"Can't call numpy() on Tensor that requires grad. Use "
+					"tensor.detach().numpy() instead.");
+		t = torch_call(vm, "Tensor.clone", a, 1, NULL);
+	} else {
+		bool typed = torch_dtype_of(vm, a[1], &dtype);
+		struct val both[2] = {a[0], typed ? dtype_val(vm, dtype) : val_none()};
+
+		t = rp_call(vm, tensor_fn, both, 2, NULL);
+		if (!typed && is_kind(t, K_TENSOR) && ag_dtype(tensor_of(t)) == AG_F32) {
+			struct val wide[2] = {t, dtype_val(vm, AG_F64)};
+
+			slot_set(vm, &t, torch_call(vm, "Tensor.to", wide, 2, NULL));
+		}
+	}
+	unref(vm, tensor_fn);
+	if (!is_kind(t, K_TENSOR))
+		return t;
+	tensor_fn = array_wrap(vm, ag_retain(tensor_of(t)));
+	unref(vm, t);
+	return tensor_fn;
+}
+
+static struct val numpy_reduce(struct vm *vm, struct val *a, const char *name)
+{
+	struct val array = numpy_array(vm, (struct val[]){a[0], val_null()}, 2), all[2], result;
+
+	if (!is_kind(array, K_ARRAY))
+		return array;
+	all[0] = array;
+	all[1] = a[1];
+	result = array_call(vm, name, all, is_missing(a[1]) ? 1 : 2, NULL);
+	unref(vm, array);
+	return result;
+}
+
+NATIVE(numpy_named)
+{
+	(void)n;
+	return numpy_reduce(vm, a, chars_of(native_running(vm)->bound));
+}
+
+static const struct native_def named_def = {"function", numpy_named, "a ? axis **kw"};
+
+NATIVE(numpy_random_seed)
+{
+	(void)vm, (void)a, (void)n;
+	return val_none();
+}
+
+static struct val numpy_shape(struct vm *vm, struct val shape, const char *op)
+{
+	struct val v = torch_call(vm, op, &shape, 1, NULL), wide[2], out;
+
+	if (!is_kind(v, K_TENSOR))
+		return v;
+	wide[0] = v;
+	wide[1] = dtype_val(vm, AG_F64);
+	out = array_call(vm, "Tensor.to", wide, 2, NULL);
+	unref(vm, v);
+	return out;
+}
+
+NATIVE(numpy_zeros)
+{
+	(void)n;
+	return numpy_shape(vm, a[0], "torch.zeros");
+}
+
+NATIVE(numpy_ones)
+{
+	(void)n;
+	return numpy_shape(vm, a[0], "torch.ones");
+}
+
+NATIVE(numpy_arange)
+{
+	(void)n;
+	return array_call(vm, "torch.arange", AS(list, a[0])->at, AS(list, a[0])->count, NULL);
+}
+
+NATIVE(numpy_concatenate)
+{
+	struct val both[2] = {a[0], is_missing(a[1]) ? val_int(0) : a[1]};
+
+	(void)n;
+	return array_call(vm, "torch.cat", both, 2, NULL);
+}
+
+NATIVE(numpy_stack)
+{
+	struct val both[2] = {a[0], is_missing(a[1]) ? val_int(0) : a[1]};
+
+	(void)n;
+	return array_call(vm, "torch.stack", both, 2, NULL);
+}
+
+static const struct native_def numpy_functions[] = {
+	{"array", numpy_array, "object ? dtype copy"},
+	{"asarray", numpy_array, "object ? dtype"},
+	{"zeros", numpy_zeros, "shape ? dtype"},
+	{"ones", numpy_ones, "shape ? dtype"},
+	{"arange", numpy_arange, "*args **kw"},
+	{"concatenate", numpy_concatenate, "arrays ? axis"},
+	{"stack", numpy_stack, "arrays ? axis"},
+	{"seterr", numpy_random_seed, "*args **kw"},
+	{"set_printoptions", numpy_random_seed, "*args **kw"},
+	{0},
+};
+
+static void numpy_init(struct vm *vm, struct module *m)
+{
+	static const char *const named[][2] = {
+		{"mean", "Tensor.mean"}, {"sum", "Tensor.sum"}, {"sqrt", "Tensor.sqrt"},
+		{"exp", "Tensor.exp"},	 {"log", "Tensor.log"}, {"abs", "Tensor.abs"},
+		{"argmax", "Tensor.argmax"}, {"argmin", "Tensor.argmin"}, {"prod", "Tensor.prod"},
+		{"sin", "Tensor.sin"}, {"cos", "Tensor.cos"}, {"tanh", "Tensor.tanh"},
+		{"isnan", "Tensor.isnan"}, {"floor", "Tensor.floor"}, {"ceil", "Tensor.ceil"},
+		{"max", "Tensor.amax"}, {"min", "Tensor.amin"}, {"round", "Tensor.round"},
+		{"cumsum", "Tensor.cumsum"}, {"square", "Tensor.square"}, {"sign", "Tensor.sign"},
+	};
+	static const struct {
+		const char *name;
+		enum ag_dtype dtype;
+	} types[] = {{"float32", AG_F32}, {"float64", AG_F64}, {"int64", AG_I64}, {"int32", AG_I32},
+		     {"uint8", AG_U8}, {"bool_", AG_BOOL8}, {"float16", AG_F16}, {"int8", AG_I8}};
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		module_set(vm, m, named[i][0],
+			   native_new(vm, &named_def,
+				      val_obj(str_intern(vm, named[i][1], strlen(named[i][1])))));
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		module_set(vm, m, types[i].name, dtype_val(vm, types[i].dtype));
+	module_set(vm, m, "ndarray", ref_obj(vm->t[TY_array]));
+	module_set(vm, m, "pi", val_float(M_PI));
+	module_set(vm, m, "inf", val_float(INFINITY));
+	module_set(vm, m, "nan", val_float(NAN));
+	module_set(vm, m, "newaxis", val_none());
+}
+
+static struct val numpy_missing(struct vm *vm, struct module *m, struct str *name)
+{
+	if (name->at[0] == '_')
+		return val_null();
+	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
+	return unknown_new(vm, "%s.%s", m->name->at, name->at);
+}
+
+extern const struct native_module numpy_module;
+const struct native_module numpy_module = {"numpy", numpy_functions, numpy_init, numpy_missing};

@@ -1,0 +1,83 @@
+#include "analyzer/replay/torch.h"
+
+#include <string.h>
+
+#include "runtime/core.h"
+
+/* Generators: a stream of their own, put in the place of the context's while an
+ * op draws from it. A stream is a bytes object that holds a struct ag_random. */
+
+#define NATIVE(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
+
+static struct val stream_of(struct vm *vm, const struct ag_random *random)
+{
+	struct val s = val_obj(str_new(vm, (const char *)random, sizeof(*random)));
+
+	s.as.o->kind = K_BYTES;
+	s.as.o->cls = vm->t[TY_bytes];
+	return s;
+}
+
+NATIVE(stream_new)
+{
+	struct ag_random random;
+	int64_t seed;
+
+	(void)n;
+	if (!arg_int(vm, a[0], (int64_t)AG_RANDOM_DEFAULT_SEED, &seed))
+		return val_null();
+	memset(&random, 0, sizeof(random));
+	ag_random_seed(&random, (uint64_t)seed);
+	return stream_of(vm, &random);
+}
+
+static void swap_streams(struct vm *vm, struct val stream)
+{
+	struct ag_random *current = &ctx_of(vm)->random, kept = *current;
+	char *at = AS(str, stream)->at;
+
+	memcpy(current, at, sizeof(kept));
+	memcpy(at, &kept, sizeof(kept));
+}
+
+NATIVE(stream_swap)
+{
+	(void)n;
+	if (is_kind(a[0], K_BYTES) && AS(str, a[0])->length == sizeof(struct ag_random))
+		swap_streams(vm, a[0]);
+	return val_none();
+}
+
+NATIVE(stream_copy)
+{
+	(void)a, (void)n;
+	return stream_of(vm, &ctx_of(vm)->random);
+}
+
+/* As Tensor.random_() draws an int64. */
+NATIVE(draw_int63)
+{
+	(void)a, (void)n;
+	return val_int((int64_t)(ag_random_u64(&ctx_of(vm)->random) & INT64_MAX));
+}
+
+bool torch_with_generator(struct vm *vm, struct dict *kw)
+{
+	struct val g = kw ? dict_get_str(vm, kw, str_intern(vm, "generator", 9)) : val_null(), stream;
+
+	if (!is_kind(g, K_INSTANCE) || !g.as.o->attrs)
+		return false;
+	stream = dict_get_str(vm, g.as.o->attrs, str_intern(vm, "_stream", 7));
+	if (!is_kind(stream, K_BYTES) || AS(str, stream)->length != sizeof(struct ag_random))
+		return false;
+	swap_streams(vm, stream);
+	return true;
+}
+
+const struct native_def stream_functions[] = {
+	{"stream_new", stream_new, "? seed"},
+	{"stream_swap", stream_swap, "stream"},
+	{"stream_copy", stream_copy, ""},
+	{"draw_int63", draw_int63, ""},
+	{0},
+};

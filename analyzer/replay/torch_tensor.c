@@ -1,0 +1,462 @@
+#include "analyzer/replay/torch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- wrappers by the id of their tensor */
+
+static uint32_t home(const struct torch *torch, uint64_t id)
+{
+	return (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & torch->mask;
+}
+
+static void map_grow(struct torch *torch)
+{
+	struct tensor **old = torch->of_id;
+	uint32_t size = old ? (torch->mask + 1) * 2 : 256, count = old ? torch->mask + 1 : 0;
+
+	torch->of_id = checked_alloc(size, sizeof(*torch->of_id));
+	memset((void *)torch->of_id, 0, size * sizeof(*torch->of_id));
+	torch->mask = size - 1;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at;
+
+		if (!old[i])
+			continue;
+		for (at = home(torch, old[i]->id); torch->of_id[at]; at = (at + 1) & torch->mask)
+			;
+		torch->of_id[at] = old[i];
+	}
+	free((void *)old);
+}
+
+static struct tensor *map_find(const struct torch *torch, uint64_t id)
+{
+	if (!torch->of_id)
+		return NULL;
+	for (uint32_t at = home(torch, id); torch->of_id[at]; at = (at + 1) & torch->mask)
+		if (torch->of_id[at]->id == id)
+			return torch->of_id[at];
+	return NULL;
+}
+
+static void map_add(struct torch *torch, struct tensor *t)
+{
+	uint32_t at;
+
+	if (!torch->of_id || torch->count * 2 > torch->mask)
+		map_grow(torch);
+	for (at = home(torch, t->id); torch->of_id[at]; at = (at + 1) & torch->mask)
+		;
+	torch->of_id[at] = t;
+	torch->count++;
+}
+
+/* Entries behind the hole move up, so that chains stay whole. */
+static void map_remove(struct torch *torch, uint64_t id)
+{
+	uint32_t at = home(torch, id), next;
+
+	while (torch->of_id[at] && torch->of_id[at]->id != id)
+		at = (at + 1) & torch->mask;
+	if (!torch->of_id[at])
+		return;
+	torch->count--;
+	for (next = at;;) {
+		uint32_t wanted;
+
+		torch->of_id[at] = NULL;
+		do {
+			next = (next + 1) & torch->mask;
+			if (!torch->of_id[next])
+				return;
+			wanted = home(torch, torch->of_id[next]->id);
+		} while (at <= next ? at < wanted && wanted <= next : at < wanted || wanted <= next);
+		torch->of_id[at] = torch->of_id[next];
+		at = next;
+	}
+}
+
+struct val torch_raise(struct vm *vm)
+{
+	const struct ag_error *error = ag_error(ctx_of(vm));
+	enum rp_type type = TY_RuntimeError;
+
+	if (!is_null(vm->exc) || vm->halt)
+		return val_null();
+	switch (error->status) {
+	case AG_ERR_TYPE:
+		type = TY_TypeError;
+		break;
+	case AG_ERR_VALUE:
+		type = TY_ValueError;
+		break;
+	case AG_ERR_INDEX:
+		type = TY_IndexError;
+		break;
+	case AG_ERR_MEMORY:
+		vm_halt(vm, VM_HALT_BYTES, "budget of tensor bytes or nodes used up");
+		return val_null();
+	default:
+		break;
+	}
+	rp_raise(vm, type, "%s", error->text);
+	ag_error_clear(ctx_of(vm));
+	return val_null();
+}
+
+struct val torch_wrap(struct vm *vm, struct ag_tensor *t)
+{
+	struct torch *torch = torch_of(vm);
+	struct tensor *wrapper;
+
+	if (!t)
+		return torch_raise(vm);
+	wrapper = map_find(torch, ag_id(t));
+	if (wrapper && (wrapper->h.flags & OBJ_PRESERVED)) {
+		wrapper->h.flags &= (uint8_t)~OBJ_PRESERVED;
+		torch->preserved--;
+		wrapper->h.refs++;
+		wrapper->t = t;
+		return val_obj(wrapper);
+	}
+	if (wrapper) {
+		ag_release(t);
+		return ref_obj(wrapper);
+	}
+	wrapper = rp_new(vm, K_TENSOR, vm->t[ag_is_parameter(t) ? TY_parameter : TY_tensor],
+			 sizeof(*wrapper));
+	wrapper->t = t;
+	wrapper->id = ag_id(t);
+	map_add(torch, wrapper);
+	return val_obj(wrapper);
+}
+
+struct val torch_wrap_ref(struct vm *vm, struct ag_tensor *t)
+{
+	return t ? torch_wrap(vm, ag_retain(t)) : val_none();
+}
+
+/* The last Python reference went: the object stays as long as the runtime has
+ * the tensor. Called without an object it lets go those whose tensors are gone. */
+static bool tensor_keep(struct vm *vm, struct obj *o)
+{
+	struct torch *torch = torch_of(vm);
+	struct tensor *wrapper = (struct tensor *)(void *)o;
+	struct ag_tensor *t;
+
+	if (!o) {
+		torch_sweep(vm);
+		return false;
+	}
+	if (o->flags & OBJ_PRESERVED)
+		return true;
+	if (!wrapper->t || ag_refs(wrapper->t) <= 1)
+		return false;
+	t = wrapper->t;
+	o->flags |= OBJ_PRESERVED;
+	if (++torch->preserved % 4096 == 0) {
+		ag_release(t);
+		torch_sweep(vm);
+		return true;
+	}
+	ag_release(t);
+	return true;
+}
+
+static struct val tensor_revive(struct vm *vm, struct obj *o)
+{
+	struct tensor *wrapper = (struct tensor *)(void *)o;
+
+	return torch_wrap(vm, ag_retain(wrapper->t));
+}
+
+static bool sweep_mark(void *data, struct ag_tensor *t)
+{
+	struct tensor *wrapper = map_find(data, ag_id(t));
+
+	if (wrapper)
+		wrapper->h.flags |= OBJ_REACHED;
+	return true;
+}
+
+void torch_sweep(struct vm *vm)
+{
+	struct torch *torch = torch_of(vm);
+	struct tensor **gone;
+	uint32_t count = 0;
+
+	if (!torch || !torch->preserved)
+		return;
+	gone = checked_alloc(torch->preserved, sizeof(*gone));
+	ag_each_tensor(torch->ctx, sweep_mark, torch);
+	for (uint32_t i = 0; i <= torch->mask; i++) {
+		struct tensor *wrapper = torch->of_id[i];
+
+		if (!wrapper)
+			continue;
+		if ((wrapper->h.flags & OBJ_PRESERVED) && !(wrapper->h.flags & OBJ_REACHED))
+			gone[count++] = wrapper;
+		wrapper->h.flags &= (uint8_t)~OBJ_REACHED;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		gone[i]->t = NULL;
+		gone[i]->h.flags &= (uint8_t)~OBJ_PRESERVED;
+		torch->preserved--;
+		rp_release(vm, &gone[i]->h);
+	}
+	free((void *)gone);
+}
+
+static void tensor_release(struct vm *vm, struct obj *o)
+{
+	struct tensor *wrapper = (struct tensor *)(void *)o;
+
+	if (vm->at_close) {
+		if (wrapper->t && !(o->flags & OBJ_PRESERVED))
+			ag_release(wrapper->t);
+		wrapper->t = NULL;
+		return;
+	}
+	map_remove(torch_of(vm), wrapper->id);
+	ag_release(wrapper->t);
+}
+
+/* --- nodes */
+
+struct val node_wrap(struct vm *vm, struct ag_node *n)
+{
+	struct node *wrapper;
+
+	if (!n)
+		return val_none();
+	wrapper = rp_new(vm, K_NODE, vm->t[TY_node], sizeof(*wrapper));
+	wrapper->n = ag_node_retain(n);
+	return val_obj(wrapper);
+}
+
+static void node_release(struct vm *vm, struct obj *o)
+{
+	(void)vm;
+	ag_node_release(((struct node *)(void *)o)->n);
+}
+
+static void storage_release(struct vm *vm, struct obj *o)
+{
+	(void)vm;
+	ag_storage_release(((struct storage *)(void *)o)->s);
+}
+
+static void array_release(struct vm *vm, struct obj *o)
+{
+	(void)vm;
+	ag_release(((struct array *)(void *)o)->t);
+}
+
+struct val array_wrap(struct vm *vm, struct ag_tensor *t)
+{
+	struct array *array;
+
+	if (!t)
+		return torch_raise(vm);
+	array = rp_new(vm, K_ARRAY, vm->t[TY_array], sizeof(*array));
+	array->t = t;
+	return val_obj(array);
+}
+
+static int tensor_truth(struct vm *vm, struct val v)
+{
+	struct ag_tensor *t = v.as.o->kind == K_ARRAY ? AS(array, v)->t : tensor_of(v);
+	double value;
+
+	if (ag_numel(t) != 1) {
+		rp_raise(vm, TY_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
+			 ag_numel(t) ? "more than one value" : "no values");
+		return -1;
+	}
+	if (ag_item(ctx_of(vm), t, &value))
+		return value != 0;
+	ag_error_clear(ctx_of(vm));
+	vm_stand_in(vm, "value of a tensor in a condition");
+	return 1;
+}
+
+static int64_t tensor_length(struct vm *vm, struct val v)
+{
+	struct ag_tensor *t = v.as.o->kind == K_ARRAY ? AS(array, v)->t : tensor_of(v);
+
+	if (!ag_ndim(t)) {
+		rp_raise(vm, TY_TypeError, "len() of a 0-d tensor");
+		return -1;
+	}
+	return ag_size(t, 0);
+}
+
+/* All rows at once, as torch does; they live as long as the loop. */
+static struct val tensor_iterate(struct vm *vm, struct val v)
+{
+	struct val rows, it;
+
+	if (!ag_ndim(tensor_of(v)))
+		return rp_raise(vm, TY_TypeError, "iteration over a 0-d tensor");
+	rows = torch_call(vm, "Tensor.unbind", &v, 1, NULL);
+	if (is_null(rows))
+		return rows;
+	it = rp_iter(vm, rows);
+	unref(vm, rows);
+	return it;
+}
+
+static struct val tensor_format(struct vm *vm, struct val v, const char *spec, size_t length)
+{
+	struct val number, result;
+
+	if (ag_ndim(tensor_of(v)) || !length)
+		return rp_str(vm, v);
+	number = tensor_number(vm, tensor_of(v));
+	if (is_null(number))
+		return number;
+	result = rp_format(vm, number, spec, length);
+	unref(vm, number);
+	return result;
+}
+
+static bool tensor_visit(struct obj *o, visit_fn *fn, void *walk)
+{
+	(void)o, (void)fn, (void)walk;
+	return true;
+}
+
+static void dtype_repr(struct vm *vm, struct val v, struct text *out)
+{
+	(void)vm;
+	text_print(out, "torch.%s", ag_dtype_name(AS(dtype, v)->dtype));
+}
+
+static void device_repr(struct vm *vm, struct val v, struct text *out)
+{
+	struct device *d = AS(device, v);
+
+	(void)vm;
+	text_print(out, "device(type='%s'", d->cuda ? "cuda" : "cpu");
+	if (d->index >= 0)
+		text_print(out, ", index=%d", d->index);
+	text_add_char(out, ')');
+}
+
+static void node_repr(struct vm *vm, struct val v, struct text *out)
+{
+	(void)vm;
+	text_print(out, "<%s object at 0x%012llx>", ag_node_name(AS(node, v)->n),
+		   (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
+}
+
+static void array_repr_plain(struct vm *vm, struct val v, struct text *out)
+{
+	array_repr(vm, v, out, false);
+}
+
+static struct val device_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
+{
+	bool same;
+
+	(void)vm;
+	if ((sub != SUB_compare_equal && sub != SUB_compare_not_equal) ||
+	    !is_kind(a, K_DEVICE) || !is_kind(b, K_DEVICE))
+		return (struct val){.tag = PY_NOT_IMPLEMENTED};
+	same = AS(device, a)->cuda == AS(device, b)->cuda &&
+	       AS(device, a)->index == AS(device, b)->index;
+	return val_bool(same == (sub == SUB_compare_equal));
+}
+
+static struct val device_attr(struct vm *vm, struct obj *o, struct str *name)
+{
+	struct device *d = (struct device *)(void *)o;
+
+	if (str_is(name, "type"))
+		return val_str(vm, d->cuda ? "cuda" : "cpu");
+	if (str_is(name, "index"))
+		return d->index < 0 ? val_none() : val_int(d->index);
+	return val_null();
+}
+
+static struct val dtype_attr(struct vm *vm, struct obj *o, struct str *name)
+{
+	enum ag_dtype dtype = ((struct dtype *)(void *)o)->dtype;
+
+	(void)vm;
+	if (str_is(name, "is_floating_point"))
+		return val_bool(ag_dtype_is_float(dtype) && dtype < AG_C64);
+	if (str_is(name, "is_complex"))
+		return val_bool(dtype >= AG_C64);
+	if (str_is(name, "itemsize"))
+		return val_int((int64_t)ag_dtype_size(dtype));
+	return val_null();
+}
+
+static struct val node_attr(struct vm *vm, struct obj *o, struct str *name)
+{
+	struct ag_node *n = ((struct node *)(void *)o)->n;
+	struct list *t;
+
+	if (str_is(name, "next_functions")) {
+		t = tuple_new(vm, ag_node_edges(n));
+		for (uint32_t i = 0; i < t->count; i++)
+			t->at[i] = tuple_pair(vm, node_wrap(vm, ag_node_edge(n, i)), val_int(0));
+		return val_obj(t);
+	}
+	if (str_is(name, "variable"))
+		return torch_wrap_ref(vm, ag_node_variable(n));
+	if (name == vm->n[PN_name] || str_is(name, "name"))
+		return val_str(vm, ag_node_name(n));
+	return val_null();
+}
+
+void torch_kinds_init(struct vm *vm)
+{
+	vm->kinds[K_TENSOR] = (struct kind_ops){
+		.release = tensor_release, .keep = tensor_keep, .revive = tensor_revive,
+		.visit = tensor_visit, .attr = tensor_attr, .set_attr = tensor_set_attr,
+		.binary = tensor_binary, .inplace = tensor_inplace, .unary = tensor_unary,
+		.item = tensor_item, .set_item = tensor_set_item, .truth = tensor_truth,
+		.length = tensor_length, .iterate = tensor_iterate, .repr = tensor_repr,
+		.format = tensor_format,
+	};
+	vm->kinds[K_NODE] = (struct kind_ops){
+		.release = node_release, .attr = node_attr, .repr = node_repr};
+	vm->kinds[K_STORAGE] = (struct kind_ops){.release = storage_release};
+	vm->kinds[K_DTYPE] = (struct kind_ops){.repr = dtype_repr, .attr = dtype_attr};
+	vm->kinds[K_DEVICE] = (struct kind_ops){
+		.repr = device_repr, .attr = device_attr, .binary = device_binary};
+	vm->kinds[K_ARRAY].release = array_release;
+	vm->kinds[K_ARRAY].repr = array_repr_plain;
+	vm->kinds[K_ARRAY].truth = tensor_truth;
+	vm->kinds[K_ARRAY].length = tensor_length;
+	numpy_kinds_init(vm);
+	vm->kinds[K_UNKNOWN].call = torch_unknown_call;
+}
+
+void torch_open(struct vm *vm, const struct ag_options *options)
+{
+	struct torch *torch = checked_alloc(1, sizeof(*torch));
+
+	memset(torch, 0, sizeof(*torch));
+	torch->ctx = ag_open(options);
+	torch->vm = vm;
+	torch->exact = true;
+	torch->batch = 4;
+	vm->host = torch;
+	torch_kinds_init(vm);
+	torch_offer(vm);
+}
+
+/* After vm_close, which gives the tensors back. */
+void torch_close(struct vm *vm)
+{
+	struct torch *torch = torch_of(vm);
+
+	vm_close(vm);
+	ag_close(torch->ctx);
+	free((void *)torch->of_id);
+	free(torch);
+}
