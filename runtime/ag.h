@@ -441,6 +441,7 @@ typedef bool ag_module_hook_fn(struct ag_ctx *ctx, void *data, struct ag_module 
 			       struct ag_tensor **tensors, uint32_t count);
 uint64_t ag_module_forward_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
 				struct ag_closure closure);
+void ag_module_hook_remove(struct ag_module *m, uint64_t handle);
 uint64_t ag_module_forward_pre_hook(struct ag_ctx *ctx, struct ag_module *m,
 				    ag_module_hook_fn *fn, struct ag_closure closure);
 

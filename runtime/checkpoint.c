@@ -25,6 +25,18 @@ void ag_checkpoint_free(struct ag_node *n)
 	free(cp);
 }
 
+void ag_checkpoint_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk)
+{
+	const struct checkpoint *cp = n->extra;
+
+	if (!cp)
+		return;
+	if (cp->state)
+		visit(walk, cp->state, NULL, "rng_state");
+	if (cp->closure.visit)
+		cp->closure.visit(cp->closure.data, visit, walk);
+}
+
 static struct ag_tensor *rng_state(struct ag_ctx *ctx)
 {
 	int64_t bytes = AG_RANDOM_STATE_BYTES;

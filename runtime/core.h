@@ -259,6 +259,7 @@ void ag_custom_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk);
 const int64_t *ag_node_result(const struct ag_node *n, uint32_t slot, int *ndim,
 			      enum ag_dtype *dtype);
 void ag_checkpoint_free(struct ag_node *n);
+void ag_checkpoint_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk);
 void ag_copy_slices_free(struct ag_node *n);
 bool ag_hook_add(struct ag_ctx *ctx, struct ag_hook **list, struct ag_hook *hook);
 /* PyTorch's names for errors: "torch.FloatTensor [3, 4]". */
@@ -280,6 +281,9 @@ typedef bool ag_backward_fn(struct ag_bw *b);
 #define NODE(id, name, saved) bool bw_##id(struct ag_bw *b);
 #include "runtime/nodes.def"
 #undef NODE
+
+/* What zero_grad does to one parameter. */
+bool ag_zero_grad_of(struct ag_ctx *ctx, struct ag_tensor *p, bool set_to_none);
 
 /* ---- caching allocator of the device */
 void ag_device_open(struct ag_ctx *ctx);

@@ -17,18 +17,33 @@ static void map_add_number(int64_t n, double *out, const double *const *in, cons
 		out[i] = in[0][i] + *p;
 }
 
-bool op_run_add_scalar(struct ag_frame *f)
+static bool shifted(struct ag_frame *f, enum ag_node_kind kind, double p)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
-	double p = arg_f(f, 1);
 	struct ag_node *node;
 
 	out = ag_make(f->ctx, ag_result_type(f->ctx, f->v, 2), a->ndim, a->shape, true);
 	if (!out)
 		return false;
-	node = ag_record1(f->ctx, AG_NODE_AddScalar, a, 0, 0);
+	node = ag_record1(f->ctx, kind, a, 0, 0);
 	ag_map(out, &a, 1, map_add_number, &p);
 	return ag_finish(f, out, node);
+}
+
+bool op_run_add_scalar(struct ag_frame *f)
+{
+	return shifted(f, AG_NODE_AddScalar, arg_f(f, 1));
+}
+
+bool op_run_sub_scalar(struct ag_frame *f)
+{
+	return shifted(f, AG_NODE_SubScalar, -arg_f(f, 1));
+}
+
+bool bw_SubScalar(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	return true;
 }
 
 bool bw_AddScalar(struct ag_bw *b)

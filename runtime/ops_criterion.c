@@ -240,10 +240,23 @@ bool op_run_cosine_embedding_loss(struct ag_frame *f)
 	pos = minus_from(c, 1, cos);
 	v[0] = ag_arg(cos);
 	v[1] = ag_float(arg_f(f, 3));
-	neg = clamp_min(c, op_call(c, AG_OP_sub, v, 2), 0);
+	neg = clamp_min(c, op_call(c, AG_OP_sub_scalar, v, 2), 0);
 	pos = op_where_n(c, op_eq_n(c, t, 1), pos, 0);
 	neg = op_where_n(c, op_eq_n(c, t, -1), neg, 0);
 	return ag_give_ref(f, ag_reduce_loss(c, op_add(c, pos, neg), r));
+}
+
+static struct ag_tensor *old_distance(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *y,
+				      double p, double eps)
+{
+	struct ag_tensor *d = plus(c, op_sub(c, x, y), eps);
+	struct ag_value dim = ag_int(-1), v[4];
+
+	v[0] = ag_arg(d);
+	v[1] = ag_float(p);
+	v[2] = ag_list(&dim, 1);
+	v[3] = ag_bool(false);
+	return op_call(c, AG_OP_old_norm, v, 4);
 }
 
 static struct ag_tensor *distance(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *y,
@@ -274,14 +287,14 @@ bool op_run_triplet_margin_loss(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
 	double p = arg_f(f, 4), eps = arg_f(f, 5);
-	struct ag_tensor *near = distance(c, arg_t(f, 0), arg_t(f, 1), p, eps);
-	struct ag_tensor *far = distance(c, arg_t(f, 0), arg_t(f, 2), p, eps), *out;
+	struct ag_tensor *near = old_distance(c, arg_t(f, 0), arg_t(f, 1), p, eps);
+	struct ag_tensor *far = old_distance(c, arg_t(f, 0), arg_t(f, 2), p, eps), *out;
 	enum ag_loss_reduction r;
 
 	if (!ag_reduction_arg(f, 7, &r))
 		return false;
 	if (arg_b(f, 6))
-		far = op_minimum(c, far, distance(c, arg_t(f, 1), arg_t(f, 2), p, eps));
+		far = op_minimum(c, far, old_distance(c, arg_t(f, 1), arg_t(f, 2), p, eps));
 	out = clamp_min(c, op_sub(c, plus(c, near, arg_f(f, 3)), far), 0);
 	return ag_give_ref(f, ag_reduce_loss(c, out, r));
 }

@@ -171,7 +171,7 @@ static double row_norm(const double *row, int64_t n, const double *p)
 }
 
 /* input, ord, dim, keepdim */
-bool op_run_vector_norm(struct ag_frame *f)
+static bool any_norm(struct ag_frame *f, enum ag_node_kind kind)
 {
 	struct ag_tensor *a = arg_t(f, 0);
 	double p[2] = {2, 0};
@@ -182,7 +182,18 @@ bool op_run_vector_norm(struct ag_frame *f)
 	else if (!arg_none(f, 1))
 		p[0] = arg_f(f, 1);
 	return ag_need_float(f, a) && ag_reduction_open(f, a, 2, arg_b(f, 3), &r) &&
-	       save_both(f, a, &r, AG_NODE_VectorNorm, row_norm, p);
+	       save_both(f, a, &r, kind, row_norm, p);
+}
+
+bool op_run_vector_norm(struct ag_frame *f)
+{
+	return any_norm(f, AG_NODE_VectorNorm);
+}
+
+/* at::norm, which C++ losses still call */
+bool op_run_old_norm(struct ag_frame *f)
+{
+	return any_norm(f, AG_NODE_Norm);
 }
 
 static struct ag_tensor *masked_zero(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *norm)
@@ -231,6 +242,11 @@ bool bw_VectorNorm(struct ag_bw *b)
 	B_SET(0, norm_backward(c, ag_restore_dims(c, B_GRAD, w), self, b->node->num[0],
 			       ag_restore_dims(c, norm, w), w));
 	return true;
+}
+
+bool bw_Norm(struct ag_bw *b)
+{
+	return bw_VectorNorm(b);
 }
 
 bool op_run_dist(struct ag_frame *f)

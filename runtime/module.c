@@ -1,0 +1,717 @@
+/* The tree of modules: making, naming, walking, copying. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/module.h"
+#include "runtime/op.h"
+
+static const struct ag_module_info infos[AG_MODULE_COUNT] = {
+	[AG_MODULE_CONTAINER] = {"Module", "", "", "", NULL},
+#define MODULE(name, signature, function, arguments, build) \
+	[AG_MODULE_##name] = {#name, signature, function, arguments, ag_build_##build},
+#include "runtime/modules.def"
+#undef MODULE
+};
+
+const struct ag_module_info *ag_module_info(enum ag_module_id id)
+{
+	return &infos[id];
+}
+
+static char *copy_text(const char *text, size_t length)
+{
+	char *copy = ag_alloc(length + 1, 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}
+
+static enum ag_module_id find_kind(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	int i;
+
+	name = dot ? dot + 1 : name;
+	for (i = 1; i < AG_MODULE_COUNT; i++) {
+		if (!strcmp(infos[i].name, name))
+			return (enum ag_module_id)i;
+	}
+	return AG_MODULE_CONTAINER;
+}
+
+bool ag_module_known(const char *name)
+{
+	return find_kind(name) != AG_MODULE_CONTAINER;
+}
+
+static struct ag_module *module_alloc(struct ag_ctx *ctx, enum ag_module_id id, const char *name)
+{
+	struct ag_module *m = ag_alloc(1, sizeof(*m));
+
+	m->ctx = ctx;
+	m->refs = 1;
+	m->id = id;
+	m->name = copy_text(name, strlen(name));
+	m->training = true;
+	m->signature = ag_alloc(1, sizeof(*m->signature));
+	ag_signature_parse(infos[id].signature, m->signature);
+	return m;
+}
+
+/* Settings outlive the call that gave them. */
+static void own_setting(struct ag_value *v)
+{
+	struct ag_value *items;
+
+	if (v->kind == AG_TEXT) {
+		v->as.text = copy_text(v->as.text, v->count);
+	} else if (v->kind == AG_LIST) {
+		items = ag_alloc(v->count, sizeof(*items));
+		if (v->count)
+			memcpy(items, v->as.list, v->count * sizeof(*items));
+		v->as.list = items;
+	} else if (v->kind == AG_TENSOR) {
+		ag_retain(v->as.tensor);
+	}
+}
+
+static void free_setting(struct ag_value *v)
+{
+	if (v->kind == AG_TEXT)
+		free((char *)(uintptr_t)v->as.text);
+	else if (v->kind == AG_LIST)
+		free((struct ag_value *)(uintptr_t)v->as.list);
+	else if (v->kind == AG_TENSOR)
+		ag_release(v->as.tensor);
+}
+
+struct ag_module *ag_module_new(struct ag_ctx *ctx, const char *name, const struct ag_args *args)
+{
+	static const struct ag_args nothing = {0};
+	enum ag_module_id id = find_kind(name);
+	struct ag_value extra[AG_MAX_PARAMS];
+	struct ag_module *m;
+	char why[160];
+	uint32_t i;
+
+	if (id == AG_MODULE_CONTAINER) {
+		ag_fail(ctx, AG_ERR_UNKNOWN_OP, "module 'torch.nn' has no attribute '%s'", name);
+		return NULL;
+	}
+	m = module_alloc(ctx, id, infos[id].name);
+	if (!ag_bind(m->signature, args ? args : &nothing, m->settings, extra, AG_OPF_FACTORY, why,
+		     sizeof(why))) {
+		ag_fail(ctx, AG_ERR_TYPE, "%s.__init__(): %s", infos[id].name, why);
+		memset(m->settings, 0, sizeof(m->settings));
+		ag_module_release(m);
+		return NULL;
+	}
+	for (i = 0; i < m->signature->count; i++)
+		own_setting(&m->settings[i]);
+	if (!infos[id].build(ctx, m)) {
+		ag_module_release(m);
+		return NULL;
+	}
+	return m;
+}
+
+struct ag_module *ag_module_container(struct ag_ctx *ctx, const char *name)
+{
+	return module_alloc(ctx, AG_MODULE_CONTAINER, name);
+}
+
+struct ag_module *ag_module_retain(struct ag_module *m)
+{
+	if (m)
+		m->refs++;
+	return m;
+}
+
+void ag_module_release(struct ag_module *m)
+{
+	uint32_t i;
+
+	if (!m || --m->refs)
+		return;
+	for (i = 0; i < m->nslots; i++) {
+		free(m->slots[i].name);
+		ag_release(m->slots[i].tensor);
+	}
+	for (i = 0; i < m->nlinks; i++) {
+		free(m->links[i].name);
+		ag_module_release(m->links[i].child);
+	}
+	for (i = 0; i < m->nhooks; i++) {
+		if (m->hooks[i].closure.release)
+			m->hooks[i].closure.release(m->hooks[i].closure.data);
+	}
+	for (i = 0; i < m->signature->count; i++)
+		free_setting(&m->settings[i]);
+	free(m->slots);
+	free(m->links);
+	free(m->hooks);
+	free(m->signature);
+	free(m->name);
+	free(m);
+}
+
+const char *ag_module_kind(const struct ag_module *m)
+{
+	return m->name;
+}
+
+const struct ag_value *ag_module_find(const struct ag_module *m, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->signature->count; i++) {
+		if (!strcmp(m->signature->at[i].name, name))
+			return &m->settings[i];
+	}
+	return NULL;
+}
+
+int64_t ag_module_int(const struct ag_module *m, const char *name)
+{
+	const struct ag_value *v = ag_module_find(m, name);
+
+	return v ? ag_value_int(v) : 0;
+}
+
+double ag_module_float(const struct ag_module *m, const char *name)
+{
+	const struct ag_value *v = ag_module_find(m, name);
+
+	return v ? ag_value_float(v) : 0;
+}
+
+bool ag_module_setting(const struct ag_module *m, const char *name, double *value)
+{
+	const struct ag_value *v = ag_module_find(m, name);
+
+	if (!v || (v->kind != AG_INT && v->kind != AG_FLOAT && v->kind != AG_BOOL))
+		return false;
+	*value = ag_value_float(v);
+	return true;
+}
+
+bool ag_module_ints(struct ag_ctx *ctx, const struct ag_module *m, const char *name, int n,
+		    int64_t *out)
+{
+	const struct ag_value *v = ag_module_find(m, name);
+	int i;
+
+	if (!v || (v->kind == AG_LIST && v->count != 1 && v->count != (uint32_t)n))
+		return ag_fail(ctx, AG_ERR_VALUE, "%s: %s must have %d values", m->name, name, n);
+	for (i = 0; i < n; i++)
+		out[i] = v->kind != AG_LIST ? ag_value_int(v)
+					    : ag_value_int(&v->as.list[v->count == 1 ? 0 : i]);
+	return true;
+}
+
+static int slot_of(const struct ag_module *m, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nslots; i++) {
+		if (!strcmp(m->slots[i].name, name))
+			return (int)i;
+	}
+	return -1;
+}
+
+bool ag_module_set_tensor(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
+			  const char *name, struct ag_tensor *t)
+{
+	int at = slot_of(m, name);
+	struct ag_tensor *old;
+
+	if (kind == AG_SLOT_PARAMETER && t && !t->is_parameter)
+		return ag_fail(ctx, AG_ERR_TYPE,
+			       "cannot assign 'torch.FloatTensor' object to parameter '%s' (torch.nn.Parameter or None required)",
+			       name);
+	if (at < 0) {
+		at = (int)m->nslots++;
+		m->slots = ag_grow(m->slots, m->nslots, sizeof(*m->slots));
+		m->slots[at].name = copy_text(name, strlen(name));
+		m->slots[at].tensor = NULL;
+	}
+	old = m->slots[at].tensor;
+	m->slots[at].kind = kind;
+	m->slots[at].tensor = ag_retain(t);
+	ag_release(old);
+	return true;
+}
+
+struct ag_tensor *ag_module_tensor(struct ag_module *m, const char *name)
+{
+	int at = slot_of(m, name);
+
+	return at < 0 ? NULL : m->slots[at].tensor;
+}
+
+struct ag_tensor *ag_module_make(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
+				 const char *name, enum ag_dtype dtype, int ndim,
+				 const int64_t *shape)
+{
+	struct ag_tensor *t = ag_make(ctx, dtype, ndim, shape, true), *p = t;
+
+	if (t && kind == AG_SLOT_PARAMETER) {
+		p = ag_parameter(ctx, t, true);
+		ag_release(t);
+	} else if (t) {
+		ag_storage_set_kind(t->storage, AG_KIND_PARAMETER);
+	}
+	if (p)
+		ag_module_set_tensor(ctx, m, kind, name, p);
+	ag_release(p);
+	return p;
+}
+
+void ag_module_label(char *out, size_t size, const char *head, int number, const char *tail)
+{
+	snprintf(out, size, "%s%d%s", head, number, tail);
+}
+
+bool ag_module_set_child(struct ag_ctx *ctx, struct ag_module *m, const char *name,
+			 struct ag_module *child)
+{
+	struct ag_module *old;
+	uint32_t i;
+
+	(void)ctx;
+	for (i = 0; i < m->nlinks && strcmp(m->links[i].name, name); i++)
+		;
+	if (i == m->nlinks) {
+		m->links = ag_grow(m->links, ++m->nlinks, sizeof(*m->links));
+		m->links[i].name = copy_text(name, strlen(name));
+		m->links[i].child = NULL;
+	}
+	old = m->links[i].child;
+	m->links[i].child = ag_module_retain(child);
+	ag_module_release(old);
+	return true;
+}
+
+struct ag_module *ag_module_child(struct ag_module *m, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nlinks; i++) {
+		if (!strcmp(m->links[i].name, name))
+			return m->links[i].child;
+	}
+	return NULL;
+}
+
+uint32_t ag_module_child_count(const struct ag_module *m)
+{
+	return m->nlinks;
+}
+
+struct ag_module *ag_module_child_at(struct ag_module *m, uint32_t index, const char **name)
+{
+	if (index >= m->nlinks)
+		return NULL;
+	if (name)
+		*name = m->links[index].name;
+	return m->links[index].child;
+}
+
+/* ---- walks: a stack of modules with their path; each module and tensor once */
+
+struct frame {
+	struct ag_module *m;
+	char *path;
+};
+
+struct walk {
+	struct frame *stack;
+	uint32_t count;
+	const void **seen;
+	uint32_t nseen;
+};
+
+static bool first_time(struct walk *w, const void *object)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->nseen; i++) {
+		if (w->seen[i] == object)
+			return false;
+	}
+	w->seen = ag_grow(w->seen, w->nseen + 1u, sizeof(*w->seen));
+	w->seen[w->nseen++] = object;
+	return true;
+}
+
+static void walk_push(struct walk *w, struct ag_module *m, const char *path, const char *name)
+{
+	size_t size = strlen(path) + strlen(name) + 2;
+	char *full = ag_alloc(size, 1);
+
+	snprintf(full, size, "%s%s%s", path, *path && *name ? "." : "", name);
+	w->stack = ag_grow(w->stack, w->count + 1u, sizeof(*w->stack));
+	w->stack[w->count].m = m;
+	w->stack[w->count++].path = full;
+}
+
+/* The next module, children of one before its siblings; `path` is the caller's. */
+static struct ag_module *walk_next(struct walk *w, char **path)
+{
+	while (w->count) {
+		struct frame f = w->stack[--w->count];
+		uint32_t i;
+
+		if (!f.m || !first_time(w, f.m)) {
+			free(f.path);
+			continue;
+		}
+		for (i = f.m->nlinks; i-- > 0;)
+			walk_push(w, f.m->links[i].child, f.path, f.m->links[i].name);
+		*path = f.path;
+		return f.m;
+	}
+	return NULL;
+}
+
+static void walk_release(struct walk *w)
+{
+	while (w->count)
+		free(w->stack[--w->count].path);
+	free(w->stack);
+	free(w->seen);
+}
+
+bool ag_module_each(struct ag_module *m, enum ag_slot_kind kind, ag_module_visit_fn *fn, void *data)
+{
+	struct walk w = {0};
+	char *path, *full;
+	bool go_on = true;
+	uint32_t i;
+
+	walk_push(&w, m, "", "");
+	while (go_on && (m = walk_next(&w, &path)) != NULL) {
+		for (i = 0; i < m->nslots && go_on; i++) {
+			struct ag_module_slot *s = &m->slots[i];
+			size_t size;
+
+			if (s->kind != kind || !s->tensor || !first_time(&w, s->tensor))
+				continue;
+			size = strlen(path) + strlen(s->name) + 2;
+			full = ag_alloc(size, 1);
+			snprintf(full, size, "%s%s%s", path, *path ? "." : "", s->name);
+			go_on = fn(data, full, s->tensor);
+			free(full);
+		}
+		free(path);
+	}
+	walk_release(&w);
+	return go_on;
+}
+
+typedef bool module_fn(struct ag_ctx *ctx, struct ag_module *m, const void *data);
+
+static bool each_module(struct ag_ctx *ctx, struct ag_module *m, module_fn *fn, const void *data)
+{
+	struct walk w = {0};
+	bool good = true;
+	char *path;
+
+	walk_push(&w, m, "", "");
+	while (good && (m = walk_next(&w, &path)) != NULL) {
+		good = fn(ctx, m, data);
+		free(path);
+	}
+	walk_release(&w);
+	return good;
+}
+
+static bool set_training(struct ag_ctx *ctx, struct ag_module *m, const void *data)
+{
+	(void)ctx;
+	m->training = *(const bool *)data;
+	return true;
+}
+
+void ag_module_train(struct ag_module *m, bool training)
+{
+	each_module(m->ctx, m, set_training, &training);
+}
+
+bool ag_module_training(const struct ag_module *m)
+{
+	return m->training;
+}
+
+static bool set_requires(struct ag_ctx *ctx, struct ag_module *m, const void *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nslots; i++) {
+		if (m->slots[i].kind == AG_SLOT_PARAMETER && m->slots[i].tensor &&
+		    !ag_set_requires_grad(ctx, m->slots[i].tensor, *(const bool *)data))
+			return false;
+	}
+	return true;
+}
+
+bool ag_module_requires_grad(struct ag_ctx *ctx, struct ag_module *m, bool on)
+{
+	return each_module(ctx, m, set_requires, &on);
+}
+
+bool ag_zero_grad_of(struct ag_ctx *ctx, struct ag_tensor *p, bool set_to_none)
+{
+	struct ag_value v[1] = {ag_arg(p->grad)};
+	struct ag_results results;
+	bool good;
+
+	if (!p->grad)
+		return true;
+	if (set_to_none)
+		return ag_set_grad(ctx, p, NULL);
+	if (p->grad->grad_fn) {
+		if (!ag_call_op(ctx, AG_OP_detach, true, v, 1, &results))
+			return false;
+		ag_results_release(&results);
+	} else {
+		p->grad->requires_grad = false;
+	}
+	good = ag_zero_(ctx, p->grad);
+	return good;
+}
+
+static bool zero_grads(struct ag_ctx *ctx, struct ag_module *m, const void *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nslots; i++) {
+		if (m->slots[i].kind == AG_SLOT_PARAMETER && m->slots[i].tensor &&
+		    !ag_zero_grad_of(ctx, m->slots[i].tensor, *(const bool *)data))
+			return false;
+	}
+	return true;
+}
+
+bool ag_module_zero_grad(struct ag_ctx *ctx, struct ag_module *m, bool set_to_none)
+{
+	return each_module(ctx, m, zero_grads, &set_to_none);
+}
+
+struct target {
+	const enum ag_dtype *dtype;
+	const enum ag_device *device;
+};
+
+/* The parameters stay the same objects; their storages are replaced. */
+static bool move_tensors(struct ag_ctx *ctx, struct ag_module *m, const void *data)
+{
+	const struct target *to = data;
+	enum ag_device device = ctx->default_device;
+	uint32_t i;
+
+	for (i = 0; i < m->nslots; i++) {
+		struct ag_tensor *t = m->slots[i].tensor, *moved;
+		size_t mark = ag_scope_open(ctx);
+		struct ag_grad_mode mode = ag_no_grad(ctx);
+		bool good = true;
+
+		if (t && to->device)
+			ctx->default_device = *to->device;
+		moved = t;
+		if (t && to->dtype && ag_dtype_is_float((enum ag_dtype)t->dtype))
+			moved = op_cast(ctx, t, *to->dtype);
+		if (t && moved == t && to->device && t->storage->device != *to->device)
+			moved = op_clone(ctx, t);
+		if (t && moved != t) {
+			good = ag_set_data(ctx, t, moved);
+			if (good)
+				ag_storage_set_kind(t->storage, AG_KIND_PARAMETER);
+		}
+		ctx->default_device = device;
+		ag_set_grad_mode(ctx, mode);
+		ag_scope_close(ctx, mark);
+		if (!good || (t && !moved))
+			return false;
+	}
+	return true;
+}
+
+bool ag_module_to(struct ag_ctx *ctx, struct ag_module *m, const enum ag_dtype *dtype,
+		  const enum ag_device *device)
+{
+	struct target to = {dtype, device};
+
+	return each_module(ctx, m, move_tensors, &to);
+}
+
+/* ---- deep copies: parameters by their data, gradients left out */
+
+static struct ag_module *copy_one(struct ag_ctx *ctx, const struct ag_module *m)
+{
+	struct ag_module *copy = module_alloc(ctx, m->id, m->name);
+	struct ag_grad_mode mode = ag_no_grad(ctx);
+	uint32_t i;
+
+	copy->training = m->training;
+	for (i = 0; i < m->signature->count; i++) {
+		copy->settings[i] = m->settings[i];
+		own_setting(&copy->settings[i]);
+	}
+	for (i = 0; i < m->nslots; i++) {
+		struct ag_tensor *t = m->slots[i].tensor, *data = t ? ag_clone(ctx, t) : NULL, *p = data;
+
+		if (t && t->is_parameter && data) {
+			p = ag_parameter(ctx, data, t->requires_grad);
+			ag_release(data);
+		} else if (data) {
+			ag_storage_set_kind(data->storage, (enum ag_kind)t->storage->kind);
+		}
+		ag_module_set_tensor(ctx, copy, m->slots[i].kind, m->slots[i].name, p);
+		ag_release(p);
+	}
+	ag_set_grad_mode(ctx, mode);
+	return copy;
+}
+
+struct copies {
+	struct ag_module **from, **to;
+	uint32_t count;
+};
+
+static struct ag_module *copied(const struct copies *c, const struct ag_module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->count; i++) {
+		if (c->from[i] == m)
+			return c->to[i];
+	}
+	return NULL;
+}
+
+struct ag_module *ag_module_copy(struct ag_ctx *ctx, struct ag_module *m)
+{
+	struct copies c = {0};
+	struct walk w = {0};
+	struct ag_module *at, *root;
+	uint32_t i, k;
+	char *path;
+
+	walk_push(&w, m, "", "");
+	while ((at = walk_next(&w, &path)) != NULL) {
+		free(path);
+		c.from = ag_grow(c.from, c.count + 1u, sizeof(struct ag_module *));
+		c.to = ag_grow(c.to, c.count + 1u, sizeof(struct ag_module *));
+		c.from[c.count] = at;
+		c.to[c.count++] = copy_one(ctx, at);
+	}
+	walk_release(&w);
+	for (i = 0; i < c.count; i++) {
+		for (k = 0; k < c.from[i]->nlinks; k++)
+			ag_module_set_child(ctx, c.to[i], c.from[i]->links[k].name,
+					    copied(&c, c.from[i]->links[k].child));
+	}
+	root = ag_module_retain(c.to[0]);
+	for (i = 0; i < c.count; i++)
+		ag_module_release(c.to[i]);
+	free(c.from);
+	free(c.to);
+	return root;
+}
+
+/* ---- hooks and calls */
+
+static uint64_t add_hook(struct ag_ctx *ctx, struct ag_module *m, bool before, ag_module_hook_fn *fn,
+			 struct ag_closure closure)
+{
+	struct ag_module_hook *hook;
+
+	m->hooks = ag_grow(m->hooks, m->nhooks + 1u, sizeof(*m->hooks));
+	hook = &m->hooks[m->nhooks++];
+	hook->handle = ++ctx->next_id;
+	hook->before = before;
+	hook->fn = fn;
+	hook->closure = closure;
+	return hook->handle;
+}
+
+uint64_t ag_module_forward_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
+				struct ag_closure closure)
+{
+	return add_hook(ctx, m, false, fn, closure);
+}
+
+uint64_t ag_module_forward_pre_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
+				    struct ag_closure closure)
+{
+	return add_hook(ctx, m, true, fn, closure);
+}
+
+void ag_module_hook_remove(struct ag_module *m, uint64_t handle)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nhooks; i++) {
+		struct ag_closure closure = m->hooks[i].closure;
+
+		if (m->hooks[i].handle != handle)
+			continue;
+		memmove(&m->hooks[i], &m->hooks[i + 1], (m->nhooks - i - 1u) * sizeof(*m->hooks));
+		m->nhooks--;
+		if (closure.release)
+			closure.release(closure.data);
+		return;
+	}
+}
+
+static bool run_hooks(struct ag_ctx *ctx, struct ag_module *m, bool before,
+		      struct ag_tensor **tensors, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nhooks; i++) {
+		if (m->hooks[i].before == before &&
+		    !m->hooks[i].fn(ctx, m->hooks[i].closure.data, m, tensors, count))
+			return false;
+	}
+	return true;
+}
+
+bool ag_module_call(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
+		    struct ag_results *results)
+{
+	struct ag_tensor *inputs[AG_MAX_PARAMS];
+	uint32_t i, n = 0;
+	bool good;
+
+	memset(results, 0, sizeof(*results));
+	for (i = 0; m->nhooks && i < args->count && n < AG_MAX_PARAMS; i++) {
+		if (args->at[i].kind == AG_TENSOR)
+			inputs[n++] = args->at[i].as.tensor;
+	}
+	if (!run_hooks(ctx, m, true, inputs, n))
+		return false;
+	good = ag_module_run(ctx, m, args, results) &&
+	       run_hooks(ctx, m, false, results->at, results->count);
+	if (!good)
+		ag_results_release(results);
+	return good;
+}
+
+struct ag_tensor *ag_module_forward(struct ag_ctx *ctx, struct ag_module *m, struct ag_tensor *x)
+{
+	struct ag_value v = ag_arg(x);
+	struct ag_args args = {&v, 1, NULL, 0};
+	struct ag_results results;
+	struct ag_tensor *out;
+
+	if (!x || !ag_module_call(ctx, m, &args, &results))
+		return NULL;
+	out = ag_results_take(&results, 0);
+	ag_results_release(&results);
+	return out;
+}
