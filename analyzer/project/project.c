@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "analyzer/base/hash.h"
+#include "analyzer/project/links.h"
 #include "analyzer/project/relevance.h"
 #include "analyzer/project/resolve.h"
 
@@ -21,6 +22,7 @@ struct project {
 	VEC(const char *) missing;       /* paths that are known not to exist */
 	uint32_t *missing_index;
 	uint32_t missing_room;
+	struct links *links;
 };
 
 struct project *project_open(struct intern *names)
@@ -29,6 +31,7 @@ struct project *project_open(struct intern *names)
 
 	memset(project, 0, sizeof(*project));
 	project->names = names;
+	project->links = links_open();
 	return project;
 }
 
@@ -36,6 +39,7 @@ void project_close(struct project *project)
 {
 	for (uint32_t i = 0; i < project->files.count; i++)
 		arena_release(&project->files.at[i]->arena);
+	links_close(project->links);
 	arena_release(&project->arena);
 	free(project);
 }
@@ -88,6 +92,7 @@ static struct project_file *add_file(struct project *project, const struct sourc
 	file->path = path;
 	if ((project->files.count + 1) * 2 > project->index_room)
 		index_grow(project);
+	file->number = project->files.count;
 	vec_push(&project->arena, &project->files, file);
 	index_put(project, project->files.count - 1);
 	return file;
@@ -152,7 +157,19 @@ const struct project_file *project_import(const struct project *project,
 	for (unsigned i = 0; i < paths.count && !found; i++)
 		found = index_find(project, paths.at[i]);
 	arena_release(&scratch);
+	if (found)
+		links_add(project->links, from->number, found->number);
 	return found;
+}
+
+uint32_t project_link_count(const struct project *project)
+{
+	return links_count(project->links);
+}
+
+struct project_link project_link_at(const struct project *project, uint32_t index)
+{
+	return links_at(project->links, index);
 }
 
 static bool is_missing(struct project *project, const char *path)
@@ -216,6 +233,7 @@ static void want_import(struct project *project, const struct project_file *from
 		struct project_file *file = open_file(project, paths.at[i]);
 
 		if (file) {
+			links_add(project->links, from->number, file->number);
 			want(project, file);
 			return;
 		}

@@ -23,7 +23,13 @@ struct project_file {
 	bool wanted;                 /* lowered, or about to be */
 	const char *path;     /* its normal path */
 	const char *root;            /* the folder above its outermost package */
+	uint32_t number;             /* its place in the project */
 	struct arena arena;          /* IR and all that belongs to this file */
+};
+
+/* One file looked another one up, while loading or while it was analysed. */
+struct project_link {
+	uint32_t from, to; /* numbers */
 };
 
 struct project;
@@ -45,5 +51,9 @@ struct intern *project_names(const struct project *project);
  * NULL when it is not the project's. */
 const struct project_file *project_import(const struct project *project,
 					  const struct project_file *from, const char *dotted);
+
+/* Every look-up that found a file, once each, in no order: what depends on what. */
+uint32_t project_link_count(const struct project *project);
+struct project_link project_link_at(const struct project *project, uint32_t index);
 
 #endif
