@@ -1,7 +1,6 @@
-/* Every fixtures/<folder>/ with bad.py or good.py in it: each file of it, and
- * each folder with files that import each other, is linted; the findings are
- * what the marks on the lines say (tests/marks.h), whether or not the scan may
- * skip and with one thread or several. */
+/* Each file of fixtures/<folder>/, and each folder in it with a main.py, is
+ * linted; the findings are what the marks on the lines say (tests/marks.h),
+ * whether or not the scan may skip and with one thread or several. */
 
 #include <check.h>
 #include <string.h>
@@ -25,13 +24,23 @@ static int is_source(const char *name)
 	return front_end_find(name) != NULL;
 }
 
+/* Folders that other tests read. */
+static int is_fixture_folder(const char *name)
+{
+	static const char *const others[] = {"broken", "corpus", "ir", "lsp", "report", "runtime"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(others[i], name))
+			return 0;
+	return 1;
+}
+
 static void list_folder(const char *slug)
 {
 	const char *folder = folder_join(&arena, GRAPHLINT_ROOT "/fixtures", slug);
 	name_list names = {0};
 
-	if (!folder_has(folder, "bad.py") && !folder_has(folder, "good.py") &&
-	    !folder_has(folder, "bad.cpp") && !folder_has(folder, "good.cpp"))
+	if (!is_fixture_folder(slug))
 		return;
 	folder_names(&arena, folder, &names);
 	for (uint32_t i = 0; i < names.count; i++) {
