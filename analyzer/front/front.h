@@ -24,7 +24,7 @@ struct front_end {
 	const char *const *suffixes; /* NULL-terminated, ".py" */
 	/* Everything of the result lives in `arena`. */
 	struct front_result (*lower)(struct arena *arena, struct intern *names,
-				     const struct source *source);
+	                             const struct source *source);
 	/* --dump=tree */
 	void (*dump_tree)(const struct source *source, struct text *out);
 };

@@ -14,16 +14,16 @@ static void lower_module(struct py_lower *l, const struct source *source)
 }
 
 static struct front_result python_lower(struct arena *arena, struct intern *names,
-					const struct source *source)
+                                        const struct source *source)
 {
 	struct arena scratch = {0};
 	struct py_tree tree = {0};
 	struct front_result result = {.module = ir_module_new(arena, names)};
 	struct py_lower l = {
-		.arena = arena,
-		.scratch = &scratch,
-		.module = result.module,
-		.tree = &tree,
+	        .arena = arena,
+	        .scratch = &scratch,
+	        .module = result.module,
+	        .tree = &tree,
 	};
 
 	result.module->source = source;
@@ -53,8 +53,8 @@ static void python_dump_tree(const struct source *source, struct text *out)
 static const char *const suffixes[] = {".py", ".pyi", ".pyw", ".ipynb", NULL};
 
 const struct front_end python_front_end = {
-	.name = "python",
-	.suffixes = suffixes,
-	.lower = python_lower,
-	.dump_tree = python_dump_tree,
+        .name = "python",
+        .suffixes = suffixes,
+        .lower = python_lower,
+        .dump_tree = python_dump_tree,
 };

@@ -197,7 +197,8 @@ static bool assign_paired(struct py_lower *l, uint32_t target, uint32_t value)
 	return true;
 }
 
-static void assign_all(struct py_lower *l, const uint32_t *targets, uint32_t count, struct span span)
+static void assign_all(struct py_lower *l, const uint32_t *targets, uint32_t count,
+                       struct span span)
 {
 	slot_id slot = py_hidden(l);
 
@@ -212,7 +213,9 @@ static void assign_all(struct py_lower *l, const uint32_t *targets, uint32_t cou
 	py_hidden_free(l, slot);
 }
 
-static void assign_value(struct py_lower *l, const uint32_t *targets, uint32_t count, uint32_t value)
+/* Of a broken assignment the value is not known. */
+static void assign_value(struct py_lower *l, const uint32_t *targets, uint32_t count,
+                         uint32_t value, bool broken)
 {
 	uint32_t only = py_unwrap(l->tree, targets[0]);
 	uint32_t what = value ? py_unwrap(l->tree, value) : 0;
@@ -220,11 +223,13 @@ static void assign_value(struct py_lower *l, const uint32_t *targets, uint32_t c
 	if (what && py_kind(l->tree, what) == PY_augmented_assignment) {
 		py_broken(l, what, "syntax error");
 		py_gap(l, py_span(l, what), "syntax error");
-	} else if (what && count == 1 && assign_paired(l, only, what)) {
+	} else if (what && count == 1 && !broken && assign_paired(l, only, what)) {
 		return;
 	} else {
 		py_expr(l, what);
 	}
+	if (broken)
+		py_unknown(l, "syntax error", what ? py_span(l, what) : py_span(l, only), 1);
 	if (count == 1)
 		py_assign(l, only);
 	else
@@ -262,11 +267,13 @@ void py_assignment(struct py_lower *l, uint32_t node)
 	VEC(uint32_t) targets = {0};
 	uint32_t type = py_field(l->tree, node, PY_F_type);
 	uint32_t value = node;
+	bool broken = false;
 
 	while (value && py_kind(l->tree, value) == PY_assignment) {
 		uint32_t left = py_field(l->tree, value, PY_F_left);
 		uint32_t right = py_field(l->tree, value, PY_F_right);
 
+		broken = broken || py_has(l->tree, value, PY_HAS_ERROR);
 		if (left)
 			vec_push(l->scratch, &targets, left);
 		if (!right && (type || !left))
@@ -279,7 +286,7 @@ void py_assignment(struct py_lower *l, uint32_t node)
 	} else if (type && value == node) {
 		assign_nothing(l, targets.at[0]);
 	} else {
-		assign_value(l, targets.at, targets.count, value);
+		assign_value(l, targets.at, targets.count, value, broken);
 	}
 	if (type && targets.count)
 		annotate(l, targets.at[0], type);
@@ -342,7 +349,7 @@ void py_augmented(struct py_lower *l, uint32_t node)
 	uint32_t target = left ? py_unwrap(l->tree, left) : 0;
 
 	switch (target && !py_has(l->tree, target, PY_HAS_ERROR) ? py_kind(l->tree, target)
-								 : PY_ERROR) {
+	                                                         : PY_ERROR) {
 	case PY_identifier:
 		py_expr(l, target);
 		inplace(l, node);
@@ -372,7 +379,7 @@ static void delete_one(struct py_lower *l, uint32_t node)
 	case PY_attribute:
 		py_expr(l, py_field(l->tree, node, PY_F_object));
 		py_emit(l, OP_delete_attr, SUB_NONE, name ? py_ident(l, name).n : 0,
-			py_span(l, node), 1);
+		        py_span(l, node), 1);
 		break;
 	case PY_subscript:
 		py_expr(l, py_field(l->tree, node, PY_F_value));

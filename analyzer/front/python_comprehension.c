@@ -21,7 +21,7 @@ static void for_clause(struct py_lower *l, uint32_t node, struct clause *clause)
 		clause->iterator = py_hidden(l);
 		py_expr(l, right);
 		py_emit(l, OP_iter, async ? SUB_iter_async : SUB_iter_sync, 0,
-			right ? py_span(l, right) : span, 1);
+		        right ? py_span(l, right) : span, 1);
 		py_hidden_store(l, clause->iterator, span);
 	}
 	py_enter_block(l, clause->next, span);
@@ -54,8 +54,8 @@ static void element(struct py_lower *l, uint32_t node, uint32_t body, slot_id re
 	} else {
 		py_expr(l, body);
 		py_emit(l, OP_collect,
-			kind == PY_set_comprehension ? SUB_build_set : SUB_build_list, result.n,
-			span, 1);
+		        kind == PY_set_comprehension ? SUB_build_set : SUB_build_list, result.n,
+		        span, 1);
 	}
 }
 
@@ -126,7 +126,7 @@ static void comprehension_lower(struct py_lower *l, uint32_t node, uint32_t scop
 	py_func_begin(l, &func, scope, FUNC_COMPREHENSION);
 	py_func_name(l, scope_name(kind));
 	vec_push(l->arena, &ir_builder_func(func.builder)->params,
-		 (struct ir_param){.slot = iterator, .kind = PARAM_POSITIONAL_ONLY});
+	         (struct ir_param){.slot = iterator, .kind = PARAM_POSITIONAL_ONLY});
 	if (!generator) {
 		result = py_hidden(l);
 		py_emit(l, OP_build, result_sub(kind), 0, span, 0);

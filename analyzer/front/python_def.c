@@ -10,11 +10,12 @@ static void add_slots(struct py_lower *l, struct py_func *func)
 	for (; id; id = scopes->symbols.at[id].next) {
 		const struct py_symbol *symbol = &scopes->symbols.at[id];
 		if (symbol->flags & PY_HAS_SLOT)
-			ir_slot_add(func->builder, (struct ir_slot){
-							   .name = symbol->name,
-							   .kind = (enum slot_kind)symbol->slot_kind,
-							   .outer = symbol->outer,
-						   });
+			ir_slot_add(func->builder,
+			            (struct ir_slot){
+			                    .name = symbol->name,
+			                    .kind = (enum slot_kind)symbol->slot_kind,
+			                    .outer = symbol->outer,
+			            });
 	}
 }
 
@@ -26,11 +27,11 @@ void py_func_begin(struct py_lower *l, struct py_func *func, uint32_t scope, enu
 	if (l->func)
 		parent = ir_builder_id(l->func->builder);
 	*func = (struct py_func){
-		.outer = l->func,
-		.builder = ir_begin(l->module, kind, parent),
-		.scope = scope,
-		.names = scope,
-		.pending_base = l->pending.count,
+	        .outer = l->func,
+	        .builder = ir_begin(l->module, kind, parent),
+	        .scope = scope,
+	        .names = scope,
+	        .pending_base = l->pending.count,
 	};
 	l->func = func;
 	l->lowered[scope] = ir_builder_id(func->builder);
@@ -126,10 +127,10 @@ struct parameter {
 static struct parameter parameter_read(const struct py_lower *l, uint32_t node, bool keyword_only)
 {
 	struct parameter p = {
-		.name = node,
-		.value = py_field(l->tree, node, PY_F_value),
-		.type = py_field(l->tree, node, PY_F_type),
-		.kind = keyword_only ? PARAM_KEYWORD_ONLY : PARAM_POSITIONAL,
+	        .name = node,
+	        .value = py_field(l->tree, node, PY_F_value),
+	        .type = py_field(l->tree, node, PY_F_type),
+	        .kind = keyword_only ? PARAM_KEYWORD_ONLY : PARAM_POSITIONAL,
 	};
 	enum py_kind kind = py_kind(l->tree, node);
 
@@ -155,16 +156,15 @@ static slot_id parameter_slot(struct py_lower *l, uint32_t name)
 	if (!name)
 		return py_hidden(l);
 	id = py_symbol_find(&l->scopes, l->func->scope, py_ident(l, name));
-	return id && l->scopes.symbols.at[id].slot.n ? l->scopes.symbols.at[id].slot
-						     : py_hidden(l);
+	return id && l->scopes.symbols.at[id].slot.n ? l->scopes.symbols.at[id].slot : py_hidden(l);
 }
 
 static void parameter_add(struct py_lower *l, const struct parameter *p)
 {
 	struct ir_param param = {
-		.slot = parameter_slot(l, p->name),
-		.kind = p->kind,
-		.has_default = p->value != 0,
+	        .slot = parameter_slot(l, p->name),
+	        .kind = p->kind,
+	        .has_default = p->value != 0,
 	};
 
 	if (p->type)
@@ -190,11 +190,31 @@ static void parameters_add(struct py_lower *l, uint32_t list)
 			continue;
 		}
 		p = parameter_read(l, c, keyword_only);
-		if (!p.name && py_kind(l->tree, c) != PY_tuple_pattern &&
-		    py_kind(l->tree, c) != PY_default_parameter)
-			continue;
 		parameter_add(l, &p);
 		keyword_only = keyword_only || p.kind == PARAM_VAR_POSITIONAL;
+	}
+}
+
+/* Python 2: a tuple of names in place of a parameter is unpacked on entry. */
+static void unpack_parameters(struct py_lower *l, uint32_t list)
+{
+	const struct ir_func *made = ir_builder_func(l->func->builder);
+	uint32_t at = 0;
+
+	for (uint32_t c = list ? py_first(l->tree, list) : 0; c && at < made->params.count;
+	     c = py_next(l->tree, list, c)) {
+		uint32_t name = py_field(l->tree, c, PY_F_name);
+		uint32_t tuple = py_kind(l->tree, c) == PY_default_parameter ? name : c;
+		slot_id slot = made->params.at[at].slot;
+
+		if (py_kind(l->tree, c) == PY_positional_separator ||
+		    py_kind(l->tree, c) == PY_keyword_separator)
+			continue;
+		at++;
+		if (!tuple || py_kind(l->tree, tuple) != PY_tuple_pattern)
+			continue;
+		py_hidden_take(l, slot, py_span(l, tuple));
+		py_assign(l, tuple);
 	}
 }
 
@@ -226,8 +246,8 @@ static uint32_t defaults(struct py_lower *l, uint32_t list, uint32_t inside)
 static void documented_body(struct py_lower *l, uint32_t block)
 {
 	uint32_t first = block || l->scopes.scopes.at[l->func->scope].kind == PY_SCOPE_MODULE
-				 ? py_first(l->tree, block)
-				 : 0;
+	                         ? py_first(l->tree, block)
+	                         : 0;
 	sym_id doc = first ? py_docstring(l, first) : (sym_id){0};
 
 	ir_builder_func(l->func->builder)->doc = doc;
@@ -278,6 +298,7 @@ static void function_lower(struct py_lower *l, uint32_t node, uint32_t scope)
 	if (returns)
 		made->returns = py_annotation(l, returns);
 	parameters_add(l, py_field(l->tree, node, PY_F_parameters));
+	unpack_parameters(l, py_field(l->tree, node, PY_F_parameters));
 	documented_body(l, py_field(l->tree, node, PY_F_body));
 	py_func_end(l);
 }
@@ -334,7 +355,7 @@ static void class_value(struct py_lower *l, uint32_t node)
 	if (!l->lowered[scope].n)
 		class_lower(l, node, scope);
 	py_emit(l, OP_class, SUB_NONE, l->lowered[scope].n, py_span(l, node),
-		l->pending.count - base);
+	        l->pending.count - base);
 }
 
 static void definition_value(struct py_lower *l, uint32_t node)
@@ -379,7 +400,7 @@ void py_decorated(struct py_lower *l, uint32_t node)
 		vec_push(l->scratch, &spans, py_span(l, py_first(l->tree, c)));
 	}
 	if (!definition || (py_kind(l->tree, definition) != PY_class_definition &&
-			    py_kind(l->tree, definition) != PY_function_definition)) {
+	                    py_kind(l->tree, definition) != PY_function_definition)) {
 		py_unknown(l, "syntax error", py_span(l, node), spans.count);
 		py_drop(l, py_span(l, node));
 		return;
@@ -405,6 +426,7 @@ void py_lambda(struct py_lower *l, uint32_t node)
 		py_func_begin(l, &func, scope, FUNC_LAMBDA);
 		name_func(l, sym(SYM_lambda_scope));
 		parameters_add(l, list);
+		unpack_parameters(l, list);
 		py_expr(l, body);
 		py_return(l, py_span(l, body ? body : node));
 		py_func_end(l);

@@ -15,7 +15,7 @@ bool py_is_dead(const struct py_lower *l)
 }
 
 static inst_id emit_raw(struct py_lower *l, enum ir_op op, enum ir_sub sub, uint32_t name,
-			struct span span, const struct ir_arg *args, uint32_t count)
+                        struct span span, const struct ir_arg *args, uint32_t count)
 {
 	if (py_is_dead(l))
 		ir_block_start(l->func->builder, ir_block_add(l->func->builder));
@@ -83,7 +83,7 @@ static void collect_operands(struct py_lower *l, uint32_t count, struct span spa
 }
 
 void py_emit(struct py_lower *l, enum ir_op op, enum ir_sub sub, uint32_t name, struct span span,
-	     uint32_t count)
+             uint32_t count)
 {
 	inst_id value;
 
@@ -121,8 +121,8 @@ void py_unknown(struct py_lower *l, const char *reason, struct span span, uint32
 void py_gap(struct py_lower *l, struct span span, const char *reason)
 {
 	struct ir_module *module = l->module;
-	const struct ir_gap *last = module->gaps.count ? &module->gaps.at[module->gaps.count - 1]
-						       : NULL;
+	const struct ir_gap *last =
+	        module->gaps.count ? &module->gaps.at[module->gaps.count - 1] : NULL;
 
 	if (last && last->span.start == span.start && last->span.end == span.end)
 		return;
@@ -153,9 +153,9 @@ static struct access access_find(const struct py_lower *l, sym_id name)
 	}
 	if (!id)
 		return (struct access){scopes->scopes.at[scope].kind == PY_SCOPE_CLASS
-					       ? SUB_scope_name
-					       : SUB_scope_global,
-				       name.n};
+		                               ? SUB_scope_name
+		                               : SUB_scope_global,
+		                       name.n};
 	symbol = &scopes->symbols.at[id];
 	if (symbol->access == SUB_scope_slot)
 		return (struct access){SUB_scope_slot, symbol->slot.n};
@@ -317,8 +317,7 @@ void py_return(struct py_lower *l, struct span span)
 	collect_operands(l, 1, span);
 	value = l->args.at[0];
 	spill(l);
-	ir_emit_end(l->func->builder, OP_return, 0, span, &value, 1, (block_id){0},
-		    (block_id){0});
+	ir_emit_end(l->func->builder, OP_return, 0, span, &value, 1, (block_id){0}, (block_id){0});
 }
 
 void py_throw(struct py_lower *l, struct span span, uint32_t operands)
@@ -328,7 +327,7 @@ void py_throw(struct py_lower *l, struct span span, uint32_t operands)
 		py_start(l, py_block(l));
 	spill(l);
 	ir_emit_end(l->func->builder, OP_raise, 0, span, l->args.at, operands, (block_id){0},
-		    (block_id){0});
+	            (block_id){0});
 }
 
 void py_next_item(struct py_lower *l, slot_id iterator, block_id done, struct span span)

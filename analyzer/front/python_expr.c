@@ -134,8 +134,8 @@ static void unary(struct py_lower *l, uint32_t node)
 	uint32_t argument = py_field(l->tree, node, PY_F_argument);
 	enum py_kind kind = token ? py_kind(l->tree, token) : PY_ERROR;
 	enum ir_sub sub = kind == PY_T_minus  ? SUB_unary_negative
-			  : kind == PY_T_plus ? SUB_unary_positive
-					      : SUB_unary_invert;
+	                  : kind == PY_T_plus ? SUB_unary_positive
+	                                      : SUB_unary_invert;
 
 	py_expr(l, argument);
 	py_emit(l, OP_unary, sub, 0, py_span(l, node), 1);
@@ -168,7 +168,8 @@ static uint32_t splat_value(const struct py_lower *l, uint32_t node)
 			return 0;
 		node = inner;
 	}
-	if (py_kind(l->tree, node) != PY_list_splat && py_kind(l->tree, node) != PY_list_splat_pattern)
+	if (py_kind(l->tree, node) != PY_list_splat &&
+	    py_kind(l->tree, node) != PY_list_splat_pattern)
 		return 0;
 	return py_first(l->tree, node);
 }
@@ -387,13 +388,14 @@ static void finish(struct py_lower *l, uint32_t node)
 	case PY_attribute:
 		name = py_field(l->tree, node, PY_F_attribute);
 		if (name && py_kind(l->tree, name) == PY_identifier)
-			py_emit(l, OP_load_attr, SUB_NONE, py_ident(l, name).n, py_span(l, node), 1);
+			py_emit(l, OP_load_attr, SUB_NONE, py_ident(l, name).n, py_span(l, node),
+			        1);
 		else
 			py_unknown(l, "syntax error", py_span(l, node), 1);
 		break;
 	case PY_call:
 		py_call_arguments(l, node, py_field(l->tree, node, PY_F_arguments),
-				  l->pending.count - 1);
+		                  l->pending.count - 1);
 		break;
 	case PY_subscript:
 		py_index(l, node);

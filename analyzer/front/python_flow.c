@@ -36,13 +36,13 @@ void py_if(struct py_lower *l, uint32_t node)
 static void loop_open(struct py_lower *l, struct py_exit *loop, slot_id slot)
 {
 	*loop = (struct py_exit){
-		.outer = l->func->exits,
-		.kind = PY_EXIT_LOOP,
-		.handler = ir_handler(l->func->builder),
-		.slot = slot,
-		.next = py_block(l),
-		.end = py_block(l),
-		.pending = l->pending.count,
+	        .outer = l->func->exits,
+	        .kind = PY_EXIT_LOOP,
+	        .handler = ir_handler(l->func->builder),
+	        .slot = slot,
+	        .next = py_block(l),
+	        .end = py_block(l),
+	        .pending = l->pending.count,
 	};
 }
 
@@ -82,15 +82,15 @@ void py_for(struct py_lower *l, uint32_t node)
 	uint32_t left = py_field(l->tree, node, PY_F_left);
 	uint32_t right = py_field(l->tree, node, PY_F_right);
 	struct span span = py_span(l, node);
-	struct span head = left && right ? (struct span){py_span(l, left).start, py_span(l, right).end}
-					 : span;
+	struct span head =
+	        left && right ? (struct span){py_span(l, left).start, py_span(l, right).end} : span;
 	block_id done = py_block(l);
 	slot_id iterator = py_hidden(l);
 	struct py_exit loop;
 
 	py_expr(l, right);
 	py_emit(l, OP_iter, async ? SUB_iter_async : SUB_iter_sync, 0,
-		right ? py_span(l, right) : span, 1);
+	        right ? py_span(l, right) : span, 1);
 	py_hidden_store(l, iterator, head);
 	loop_open(l, &loop, iterator);
 	loop_head(l, &loop, node);

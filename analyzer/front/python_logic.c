@@ -13,8 +13,8 @@ static uint32_t flatten(struct py_lower *l, uint32_t node)
 	uint32_t base = l->spine.count;
 	bool and = is_and(l, node);
 
-	while (py_kind(l->tree, node) == PY_boolean_operator && is_and(l, node) == and &&
-	       !py_has(l->tree, node, PY_HAS_ERROR)) {
+	while (py_kind(l->tree, node) == PY_boolean_operator &&
+	       is_and(l, node) == and&&!py_has(l->tree, node, PY_HAS_ERROR)) {
 		vec_push(l->scratch, &l->spine, py_field(l->tree, node, PY_F_right));
 		node = py_unwrap(l->tree, py_field(l->tree, node, PY_F_left));
 	}
@@ -40,7 +40,7 @@ void py_boolean(struct py_lower *l, uint32_t node)
 			break;
 		block_id next = py_block(l);
 		py_hidden_load(l, slot, span);
-		py_branch(l, and ? next : end, and ? end : next, span);
+		py_branch(l, and? next : end, and? end : next, span);
 		py_start(l, next);
 		py_hidden_unbind(l, slot, span);
 	}
@@ -207,7 +207,7 @@ static void boolean_condition(struct py_lower *l, uint32_t node, block_id then, 
 		uint32_t operand = l->spine.at[--l->spine.count];
 		block_id next = py_block(l);
 
-		py_condition(l, operand, and ? next : then, and ? otherwise : next);
+		py_condition(l, operand, and? next : then, and? otherwise : next);
 		py_join(l, next, py_span(l, node));
 	}
 	py_condition(l, l->spine.at[--l->spine.count], then, otherwise);
@@ -225,7 +225,7 @@ static bool conditional_parts(const struct py_lower *l, uint32_t node, uint32_t 
 }
 
 static void conditional_condition(struct py_lower *l, uint32_t node, block_id then,
-				  block_id otherwise)
+                                  block_id otherwise)
 {
 	block_id yes = py_block(l), no = py_block(l);
 	uint32_t parts[3];

@@ -37,12 +37,12 @@ enum py_exit_kind {
 struct py_exit {
 	struct py_exit *outer;
 	enum py_exit_kind kind;
-	block_id handler;  /* in force outside */
-	slot_id slot;      /* iterator, manager, exception; 0: while loop */
-	uint32_t node;     /* finally: its block; except: what `as` binds */
-	block_id next;     /* loop: for continue */
-	block_id end;      /* loop: for break */
-	uint32_t pending;  /* loop: values that wait outside */
+	block_id handler; /* in force outside */
+	slot_id slot;     /* iterator, manager, exception; 0: while loop */
+	uint32_t node;    /* finally: its block; except: what `as` binds */
+	block_id next;    /* loop: for continue */
+	block_id end;     /* loop: for break */
+	uint32_t pending; /* loop: values that wait outside */
 };
 
 /* A function being lowered. */
@@ -78,7 +78,7 @@ struct span py_span(const struct py_lower *l, uint32_t node);
 void py_push(struct py_lower *l, inst_id value);
 /* The top `count` values are the operands, in order; a result is pushed. */
 void py_emit(struct py_lower *l, enum ir_op op, enum ir_sub sub, uint32_t name, struct span span,
-	     uint32_t count);
+             uint32_t count);
 /* Makes the value at `index` of the pending ones the top one. */
 void py_raise_pending(struct py_lower *l, uint32_t index);
 void py_keyword(struct py_lower *l, sym_id keyword); /* of the top value */

@@ -64,7 +64,7 @@ static bool is_wildcard(const struct py_lower *l, uint32_t node)
 
 	return py_kind(l->tree, node) == PY_T_underscore ||
 	       (py_kind(l->tree, node) == PY_case_pattern && first &&
-		py_kind(l->tree, first) == PY_T_underscore);
+	        py_kind(l->tree, first) == PY_T_underscore);
 }
 
 /* `*name` or `**name`: 0 for `*_` and anything else. */
@@ -89,7 +89,7 @@ static uint32_t sequence_shape(const struct py_lower *l, const uint32_t *parts, 
 }
 
 static void sequence_part(struct matching *m, uint32_t node, slot_id items, uint32_t index,
-			  block_id fail)
+                          block_id fail)
 {
 	struct py_lower *l = m->l;
 	struct span span = py_span(l, node);
@@ -107,7 +107,7 @@ static void sequence_part(struct matching *m, uint32_t node, slot_id items, uint
 }
 
 static void sequence(struct matching *m, const uint32_t *parts, uint32_t count, slot_id subject,
-		     block_id fail, struct span span)
+                     block_id fail, struct span span)
 {
 	struct py_lower *l = m->l;
 	uint32_t shape = sequence_shape(l, parts, count);
@@ -171,7 +171,7 @@ static void complex_value(struct py_lower *l, uint32_t node)
 		py_expr(l, c);
 		if (seen)
 			py_emit(l, OP_binary, minus ? SUB_binary_subtract : SUB_binary_add, 0,
-				py_span(l, node), 2);
+			        py_span(l, node), 2);
 		else if (minus)
 			py_emit(l, OP_unary, SUB_unary_negative, 0, py_span(l, node), 1);
 		seen = true;
@@ -208,7 +208,7 @@ static void equals(struct matching *m, uint32_t node, bool minus, slot_id subjec
 
 /* A pattern or a number after its minus. Returns the node it ends with. */
 static uint32_t signed_pattern(struct matching *m, uint32_t parent, uint32_t node, slot_id subject,
-			       block_id fail)
+                               block_id fail)
 {
 	struct py_lower *l = m->l;
 	uint32_t number = py_kind(l->tree, node) == PY_T_minus ? py_next(l->tree, parent, node) : 0;
@@ -347,7 +347,7 @@ static void class_keyword(struct matching *m, uint32_t node, slot_id subject, bl
 }
 
 static void class_position(struct matching *m, uint32_t node, slot_id subject, slot_id type,
-			   uint32_t index, block_id fail)
+                           uint32_t index, block_id fail)
 {
 	struct py_lower *l = m->l;
 	struct span span = py_span(l, node);
@@ -368,7 +368,8 @@ static void class_pattern(struct matching *m, uint32_t node, slot_id subject, bl
 	uint32_t positions = 0;
 	slot_id type = py_hidden(l);
 
-	for (uint32_t c = first ? py_next(l->tree, node, first) : 0; c; c = py_next(l->tree, node, c))
+	for (uint32_t c = first ? py_next(l->tree, node, first) : 0; c;
+	     c = py_next(l->tree, node, c))
 		positions += !keyword_part(l, c);
 	if (first)
 		dotted_value(l, first);
@@ -380,7 +381,8 @@ static void class_pattern(struct matching *m, uint32_t node, slot_id subject, bl
 	py_emit(l, OP_match, SUB_match_class, positions, span, 2);
 	require(l, fail, span);
 	positions = 0;
-	for (uint32_t c = first ? py_next(l->tree, node, first) : 0; c; c = py_next(l->tree, node, c)) {
+	for (uint32_t c = first ? py_next(l->tree, node, first) : 0; c;
+	     c = py_next(l->tree, node, c)) {
 		uint32_t keyword = keyword_part(l, c);
 		if (keyword)
 			class_keyword(m, keyword, subject, fail);
@@ -484,8 +486,8 @@ static void case_patterns(struct matching *m, uint32_t clause, slot_id subject, 
 		pattern(m, parts.at[0], subject, fail);
 	else if (parts.count)
 		sequence(m, parts.at, parts.count, subject, fail,
-			 (struct span){py_span(l, parts.at[0]).start,
-				       py_span(l, parts.at[parts.count - 1]).end});
+		         (struct span){py_span(l, parts.at[0]).start,
+		                       py_span(l, parts.at[parts.count - 1]).end});
 	else
 		broken(m, clause, subject, fail);
 }

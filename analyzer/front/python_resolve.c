@@ -68,7 +68,8 @@ static uint32_t find_outer(struct py_scopes *scopes, uint32_t scope, sym_id name
 /* Functions between a variable's scope and its reader hand it through. */
 static void hand_through(struct py_scopes *scopes, uint32_t from, uint32_t to, sym_id name)
 {
-	for (uint32_t s = scopes->scopes.at[from].parent; s != to; s = scopes->scopes.at[s].parent) {
+	for (uint32_t s = scopes->scopes.at[from].parent; s != to;
+	     s = scopes->scopes.at[s].parent) {
 		enum py_scope_kind kind = scopes->scopes.at[s].kind;
 		struct py_symbol *symbol;
 

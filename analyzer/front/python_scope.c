@@ -94,8 +94,7 @@ uint32_t py_symbol_add(struct py_scopes *scopes, uint32_t scope, sym_id name)
 	return id;
 }
 
-static sym_id mangle(const struct py_scopes *scopes, sym_id prefix, const char *name,
-		     size_t length)
+static sym_id mangle(const struct py_scopes *scopes, sym_id prefix, const char *name, size_t length)
 {
 	struct arena scratch = {0};
 	struct text text = {.arena = &scratch};
@@ -131,18 +130,18 @@ sym_id py_name(const struct py_scopes *scopes, uint32_t scope, uint32_t node)
 
 /* Scopes nested so deeply that nobody lowers them are no scopes. */
 static uint32_t scope_add(struct collector *c, enum py_scope_kind kind, uint32_t node,
-			  uint32_t parent)
+                          uint32_t parent)
 {
 	struct py_scopes *scopes = c->scopes;
 	const struct py_scope *around = &scopes->scopes.at[parent];
 	uint32_t id = scopes->scopes.count;
 	struct py_scope scope = {
-		.node = node,
-		.kind = kind,
-		.parent = parent,
-		.owner = kind == PY_SCOPE_TYPE ? around->owner : id,
-		.depth = around->depth + (kind != PY_SCOPE_TYPE),
-		.private_prefix = around->private_prefix,
+	        .node = node,
+	        .kind = kind,
+	        .parent = parent,
+	        .owner = kind == PY_SCOPE_TYPE ? around->owner : id,
+	        .depth = around->depth + (kind != PY_SCOPE_TYPE),
+	        .private_prefix = around->private_prefix,
 	};
 
 	if (scope.depth > PY_DEPTH_MAX + 1)
@@ -204,7 +203,7 @@ static void later(struct collector *c, uint32_t node, uint32_t scope, enum py_co
 }
 
 static void later_children(struct collector *c, uint32_t node, uint32_t scope,
-			   enum py_context context)
+                           enum py_context context)
 {
 	for (uint32_t child = py_first(c->tree, node); child; child = py_next(c->tree, node, child))
 		later(c, child, scope, context);
@@ -226,7 +225,7 @@ static uint32_t first_identifier(const struct py_tree *tree, uint32_t node)
 
 /* Parameters are bound inside, their defaults read outside. */
 static void collect_parameters(struct collector *c, uint32_t list, uint32_t inside,
-			       uint32_t outside)
+                               uint32_t outside)
 {
 	for (uint32_t p = py_first(c->tree, list); p; p = py_next(c->tree, list, p)) {
 		uint32_t name = py_field(c->tree, p, PY_F_name);
@@ -295,7 +294,7 @@ static void collect_class(struct collector *c, uint32_t node, uint32_t scope)
 	if (name) {
 		const char *text = py_text(c->tree, name, &length);
 		c->scopes->scopes.at[inner].private_prefix =
-			intern_text(c->scopes->names, text, length);
+		        intern_text(c->scopes->names, text, length);
 	}
 	later(c, name, scope, BIND);
 	later(c, py_field(c->tree, node, PY_F_superclasses), around, READ);
@@ -523,8 +522,8 @@ static void reverse_from(struct collector *c, uint32_t base)
 	}
 }
 
-void py_scopes_collect(struct py_scopes *scopes, struct arena *scratch,
-		       const struct py_tree *tree, struct intern *names)
+void py_scopes_collect(struct py_scopes *scopes, struct arena *scratch, const struct py_tree *tree,
+                       struct intern *names)
 {
 	struct collector c = {.scopes = scopes, .tree = tree};
 

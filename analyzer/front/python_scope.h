@@ -65,8 +65,8 @@ struct py_scopes {
 	uint32_t capacity, used;
 };
 
-void py_scopes_collect(struct py_scopes *scopes, struct arena *scratch,
-		       const struct py_tree *tree, struct intern *names);
+void py_scopes_collect(struct py_scopes *scopes, struct arena *scratch, const struct py_tree *tree,
+                       struct intern *names);
 void py_scopes_resolve(struct py_scopes *scopes);
 
 /* The scope that a function, class, lambda, comprehension or type_parameter

@@ -77,13 +77,17 @@ static void type_alias(struct py_lower *l, uint32_t node)
 	py_assign_name(l, name);
 }
 
+static void mark_error(struct py_lower *l, uint32_t node)
+{
+	py_unknown(l, "syntax error", py_span(l, node), 0);
+	py_drop(l, py_span(l, node));
+}
+
 /* Whatever can still be made out of what the parser gave up on. */
 static void recover(struct py_lower *l, uint32_t node)
 {
-	if (py_kind(l->tree, node) == PY_ERROR) {
-		py_unknown(l, "syntax error", py_span(l, node), 0);
-		py_drop(l, py_span(l, node));
-	}
+	if (py_kind(l->tree, node) == PY_ERROR)
+		mark_error(l, node);
 	for (uint32_t c = py_first(l->tree, node); c; c = py_next(l->tree, node, c))
 		py_statement(l, c);
 }
@@ -149,6 +153,10 @@ static void jump_statement(struct py_lower *l, uint32_t node)
 
 static void statement(struct py_lower *l, uint32_t node)
 {
+	if (py_has(l->tree, node, PY_HAS_ERROR) &&
+	    py_kind(l->tree, node) != PY_expression_statement &&
+	    !py_is_expression(py_kind(l->tree, node)))
+		mark_error(l, node);
 	switch (py_kind(l->tree, node)) {
 	case PY_expression_statement:
 		expression_statement(l, node);

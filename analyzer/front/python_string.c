@@ -76,7 +76,7 @@ static void add_value(struct text *out, uint32_t value, unsigned prefix)
 
 /* \xhh, \uhhhh, \Uhhhhhhhh: exactly so many digits. */
 static size_t escape_hex(struct text *out, const char *at, size_t left, size_t digits,
-			 unsigned prefix)
+                         unsigned prefix)
 {
 	uint32_t value = 0;
 	size_t i;
@@ -206,7 +206,7 @@ static enum ir_sub conversion(const struct py_lower *l, uint32_t node)
 
 /* f"{x = }": what stands between the braces up to the `=` and its blanks. */
 static void add_expression_text(const struct py_lower *l, struct joined *joined, uint32_t node,
-				uint32_t value)
+                                uint32_t value)
 {
 	const char *text = l->tree->source->text;
 	uint32_t from = py_span(l, node).start + 1;
@@ -222,7 +222,7 @@ static void add_expression_text(const struct py_lower *l, struct joined *joined,
 }
 
 static void format_parts(struct py_lower *l, uint32_t node, struct span content, unsigned prefix,
-			 struct joined *joined);
+                         struct joined *joined);
 
 /* Pushes the specification of a field: text with fields of its own. */
 static void specification(struct py_lower *l, uint32_t node, unsigned prefix)
@@ -249,8 +249,8 @@ static void aligned_field(struct py_lower *l, uint32_t node, uint32_t walrus, un
 	if (span.start < span.end)
 		decode(l, &spec, span, prefix);
 	py_expr(l, name);
-	py_const(l, SUB_const_str,
-		 intern_text(l->module->names, text_chars(&spec), spec.length), span);
+	py_const(l, SUB_const_str, intern_text(l->module->names, text_chars(&spec), spec.length),
+	         span);
 	py_emit(l, OP_format, conversion(l, node), 0, py_span(l, node), 2);
 }
 
@@ -281,7 +281,7 @@ static void field(struct py_lower *l, uint32_t node, unsigned prefix, struct joi
 
 /* Fields are pushed, text between them is collected. */
 static void format_parts(struct py_lower *l, uint32_t node, struct span content, unsigned prefix,
-			 struct joined *joined)
+                         struct joined *joined)
 {
 	uint32_t at = content.start;
 	uint32_t depth = l->depth;
@@ -320,7 +320,7 @@ static void string_value(struct py_lower *l, struct joined *joined, bool bytes)
 {
 	if (joined->parts == 0 && !joined->template) {
 		sym_id id = intern_text(l->module->names, text_chars(&joined->text),
-					joined->text.length);
+		                        joined->text.length);
 		py_const(l, bytes ? SUB_const_bytes : SUB_const_str, id, joined->span);
 		return;
 	}
@@ -372,7 +372,8 @@ sym_id py_docstring(struct py_lower *l, uint32_t statement)
 		plain = add_plain(l, node, &text);
 	} else if (py_kind(l->tree, node) == PY_concatenated_string) {
 		plain = true;
-		for (uint32_t c = py_first(l->tree, node); c && plain; c = py_next(l->tree, node, c))
+		for (uint32_t c = py_first(l->tree, node); c && plain;
+		     c = py_next(l->tree, node, c))
 			plain = is_literal(l, c) && add_plain(l, c, &text);
 	}
 	if (plain)
@@ -398,6 +399,6 @@ void py_number(struct py_lower *l, uint32_t node)
 			text_add_char(&text, from[i]);
 	}
 	py_const(l, sub, intern_text(l->module->names, text_chars(&text), text.length),
-		 py_span(l, node));
+	         py_span(l, node));
 	arena_release(&scratch);
 }

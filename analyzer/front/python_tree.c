@@ -15,8 +15,8 @@ struct node_name {
 };
 
 static const struct node_name node_names[PY_KIND_COUNT] = {
-	[PY_other] = {"", true},
-	[PY_ERROR] = {"ERROR", true},
+        [PY_other] = {"", true},
+        [PY_ERROR] = {"ERROR", true},
 #define NODE(kind, name)  [PY_##kind] = {name, true},
 #define TOKEN(kind, name) [PY_T_##kind] = {name, false},
 #include "analyzer/front/python_nodes.def"
@@ -25,7 +25,7 @@ static const struct node_name node_names[PY_KIND_COUNT] = {
 };
 
 static const char *const field_names[PY_FIELD_COUNT] = {
-	[PY_F_none] = "",
+        [PY_F_none] = "",
 #define FIELD(name) [PY_F_##name] = #name,
 #include "analyzer/front/python_fields.def"
 #undef FIELD
@@ -94,7 +94,7 @@ static void reader_tables(struct reader *reader, struct arena *scratch)
 	for (uint32_t f = 1; f <= fields; f++)
 		for (unsigned n = 1; n < PY_FIELD_COUNT; n++)
 			if (strcmp(field_names[n],
-				   ts_language_field_name_for_id(language, (TSFieldId)f)) == 0)
+			           ts_language_field_name_for_id(language, (TSFieldId)f)) == 0)
 				reader->fields[f] = (uint8_t)n;
 	reader->comment = ts_language_symbol_for_name(language, "comment", 7, true);
 	reader->string_content = ts_language_symbol_for_name(language, "string_content", 14, true);
@@ -107,10 +107,10 @@ static unsigned flag_of_token(const char *text)
 		const char *text;
 		unsigned flag;
 	} flags[] = {{",", PY_HAS_COMMA},
-		     {"async", PY_HAS_ASYNC},
-		     {"*", PY_HAS_STAR},
-		     {"=", PY_HAS_EQUALS},
-		     {"from", PY_HAS_FROM}};
+	             {"async", PY_HAS_ASYNC},
+	             {"*", PY_HAS_STAR},
+	             {"=", PY_HAS_EQUALS},
+	             {"from", PY_HAS_FROM}};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(flags[i].text, text) == 0)
@@ -121,7 +121,7 @@ static unsigned flag_of_token(const char *text)
 static struct py_node *reader_parent(struct reader *reader)
 {
 	return reader->open.count ? &reader->nodes.at[reader->open.at[reader->open.count - 1]]
-				  : NULL;
+	                          : NULL;
 }
 
 /* Tokens are kept where lowering needs them in place. */
@@ -195,10 +195,10 @@ static bool reader_visit(struct reader *reader, struct arena *scratch)
 	enum py_kind kind = reader_classify(reader, node, span);
 
 	struct py_node made = {
-		.kind = (uint16_t)kind,
-		.field = reader->fields[ts_tree_cursor_current_field_id(&reader->cursor)],
-		.span = span,
-		.next = reader->nodes.count + 1,
+	        .kind = (uint16_t)kind,
+	        .field = reader->fields[ts_tree_cursor_current_field_id(&reader->cursor)],
+	        .span = span,
+	        .next = reader->nodes.count + 1,
 	};
 
 	if (kind == PY_left_out)
@@ -246,14 +246,14 @@ static TSTree *parse(const struct source *source)
 }
 
 void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_result *result,
-		   const struct source *source)
+                   const struct source *source)
 {
 	TSTree *parsed = parse(source);
 	struct reader reader = {
-		.arena = result->module->arena,
-		.result = result,
-		.tree = tree,
-		.cursor = ts_tree_cursor_new(ts_tree_root_node(parsed)),
+	        .arena = result->module->arena,
+	        .result = result,
+	        .tree = tree,
+	        .cursor = ts_tree_cursor_new(ts_tree_root_node(parsed)),
 	};
 
 	bool had_error;
@@ -319,11 +319,12 @@ void py_tree_dump(const struct py_tree *tree, struct text *out)
 		const struct py_node *node = &tree->nodes[n];
 		while (ends.count && ends.at[ends.count - 1] <= n)
 			ends.count--;
-		text_add_repeated(out, ' ', ends.count < INDENT_MAX ? ends.count * 2 : INDENT_MAX * 2);
+		text_add_repeated(out, ' ',
+		                  ends.count < INDENT_MAX ? ends.count * 2 : INDENT_MAX * 2);
 		if (node->field)
 			text_print(out, "%s: ", field_names[node->field]);
 		text_print(out, "%s %u..%u\n", node->kind ? node_names[node->kind].text : "?",
-			   node->span.start, node->span.end);
+		           node->span.start, node->span.end);
 		vec_push(&scratch, &ends, node->next);
 	}
 	arena_release(&scratch);

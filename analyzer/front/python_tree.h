@@ -58,7 +58,7 @@ struct py_tree {
 
 /* Nodes live in `scratch`; comments and gaps go to the result's arena. */
 void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_result *result,
-		   const struct source *source);
+                   const struct source *source);
 void py_tree_dump(const struct py_tree *tree, struct text *out);
 
 /* Children: for (c = py_first(t, n); c; c = py_next(t, n, c)). 0 ends. */

@@ -72,7 +72,7 @@ void py_unwind(struct py_lower *l, struct py_exit *stop, struct span span)
 /* The handler begins: what the guarded code left bound is unbound, and the
  * exception waits in a slot. */
 static void catch_begin(struct py_lower *l, struct caught *caught, block_id handler, uint32_t log,
-			struct span span)
+                        struct span span)
 {
 	py_start(l, handler);
 	py_emit(l, OP_caught, SUB_NONE, 0, span, 0);
@@ -139,7 +139,7 @@ static void except_types(struct py_lower *l, uint32_t clause, const struct excep
 /* Pushes whether the clause takes the exception. except* takes a part of a
  * group, which nothing here models. */
 static void except_test(struct py_lower *l, uint32_t clause, const struct except_head *head,
-			struct caught *caught)
+                        struct caught *caught)
 {
 	struct span span = py_span(l, head->type);
 
@@ -153,14 +153,14 @@ static void except_test(struct py_lower *l, uint32_t clause, const struct except
 
 /* The clause's body, with the name unbound on every way out of it. */
 static void except_body(struct py_lower *l, uint32_t clause, uint32_t name, struct caught *caught,
-			block_id end)
+                        block_id end)
 {
 	struct py_exit exit = {
-		.outer = l->func->exits,
-		.kind = PY_EXIT_EXCEPT,
-		.handler = ir_handler(l->func->builder),
-		.slot = caught->exception,
-		.node = name,
+	        .outer = l->func->exits,
+	        .kind = PY_EXIT_EXCEPT,
+	        .handler = ir_handler(l->func->builder),
+	        .slot = caught->exception,
+	        .node = name,
 	};
 	struct span span = py_span(l, clause);
 	uint32_t log = l->func->log.count;
@@ -208,7 +208,8 @@ static bool except_clause(struct py_lower *l, uint32_t clause, struct caught *ca
 	except_test(l, clause, &head, caught);
 	py_branch(l, body, next, py_span(l, head.type));
 	py_start(l, body);
-	except_body(l, clause, head.name, caught, py_has(l->tree, clause, PY_HAS_STAR) ? next : end);
+	except_body(l, clause, head.name, caught,
+	            py_has(l->tree, clause, PY_HAS_STAR) ? next : end);
 	py_start(l, next);
 	return false;
 }
@@ -288,10 +289,10 @@ static void finally_exceptional(struct py_lower *l, uint32_t block, block_id han
 
 	catch_begin(l, &caught, handler, log, span);
 	struct py_exit exit = {
-		.outer = l->func->exits,
-		.kind = PY_EXIT_EXCEPT,
-		.handler = ir_handler(l->func->builder),
-		.slot = caught.exception,
+	        .outer = l->func->exits,
+	        .kind = PY_EXIT_EXCEPT,
+	        .handler = ir_handler(l->func->builder),
+	        .slot = caught.exception,
 	};
 	l->func->exits = &exit;
 	finally_again(l, block);
@@ -304,10 +305,10 @@ static void finally_exceptional(struct py_lower *l, uint32_t block, block_id han
 static void try_finally(struct py_lower *l, uint32_t node, uint32_t block)
 {
 	struct py_exit exit = {
-		.outer = l->func->exits,
-		.kind = PY_EXIT_FINALLY,
-		.handler = ir_handler(l->func->builder),
-		.node = block,
+	        .outer = l->func->exits,
+	        .kind = PY_EXIT_FINALLY,
+	        .handler = ir_handler(l->func->builder),
+	        .node = block,
 	};
 	block_id handler = py_block(l), end = py_block(l);
 	uint32_t log = l->func->log.count;
@@ -374,15 +375,15 @@ static void with_collect(struct py_lower *l, struct with_items *with)
 {
 	uint32_t clause = py_child(l->tree, with->node, PY_with_clause);
 
-	for (uint32_t c = clause ? py_first(l->tree, clause) : 0; c; c = py_next(l->tree, clause, c)) {
-		uint32_t value = py_kind(l->tree, c) == PY_with_item
-					 ? py_field(l->tree, c, PY_F_value)
-					 : 0;
+	for (uint32_t c = clause ? py_first(l->tree, clause) : 0; c;
+	     c = py_next(l->tree, clause, c)) {
+		uint32_t value =
+		        py_kind(l->tree, c) == PY_with_item ? py_field(l->tree, c, PY_F_value) : 0;
 		value = value ? py_unwrap(l->tree, value) : 0;
 		if (value && !is_item_tuple(l, value))
 			vec_push(l->scratch, &with->items, value);
-		for (uint32_t i = value && is_item_tuple(l, value) ? py_first(l->tree, value) : 0; i;
-		     i = py_next(l->tree, value, i))
+		for (uint32_t i = value && is_item_tuple(l, value) ? py_first(l->tree, value) : 0;
+		     i; i = py_next(l->tree, value, i))
 			vec_push(l->scratch, &with->items, i);
 	}
 }
@@ -392,7 +393,7 @@ static void with_collect(struct py_lower *l, struct with_items *with)
 static void bind_entered(struct py_lower *l, uint32_t target, block_id handler, struct span span)
 {
 	bool plain = target && py_kind(l->tree, target) == PY_identifier &&
-		     py_is_plain(l, py_ident(l, target));
+	             py_is_plain(l, py_ident(l, target));
 
 	if (!target)
 		py_drop(l, span);
@@ -404,7 +405,7 @@ static void bind_entered(struct py_lower *l, uint32_t target, block_id handler, 
 }
 
 static void with_exceptional(struct py_lower *l, slot_id manager, block_id handler, uint32_t log,
-			     struct span span)
+                             struct span span)
 {
 	block_id swallowed = py_block(l), again = py_block(l);
 	struct caught caught;
@@ -429,11 +430,11 @@ static void with_item(struct py_lower *l, const struct with_items *with, uint32_
 	block_id handler = py_block(l), end = py_block(l);
 	uint32_t log;
 	struct py_exit exit = {
-		.outer = l->func->exits,
-		.kind = PY_EXIT_WITH,
-		.handler = ir_handler(l->func->builder),
-		.slot = manager,
-		.node = item,
+	        .outer = l->func->exits,
+	        .kind = PY_EXIT_WITH,
+	        .handler = ir_handler(l->func->builder),
+	        .slot = manager,
+	        .node = item,
 	};
 
 	if (py_kind(l->tree, item) == PY_as_pattern) {

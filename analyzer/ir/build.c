@@ -149,14 +149,14 @@ void ir_loop_span(struct ir_builder *builder, block_id header, struct span span)
 }
 
 inst_id ir_emit(struct ir_builder *builder, enum ir_op op, enum ir_sub sub, uint32_t name,
-		struct span span, const struct ir_arg *args, uint32_t nargs)
+                struct span span, const struct ir_arg *args, uint32_t nargs)
 {
 	struct draft_block *draft = &builder->blocks.at[builder->current.n];
 	struct arena *arena = builder->module->arena;
 	struct draft_inst inst = {
-		.inst = {(uint8_t)op, (uint8_t)sub, (uint16_t)nargs, builder->args.count, name,
-			 span},
-		.block = builder->current,
+	        .inst = {(uint8_t)op, (uint8_t)sub, (uint16_t)nargs, builder->args.count, name,
+	                 span},
+	        .block = builder->current,
 	};
 
 	BUG_IF(draft->ended || nargs > UINT16_MAX);
@@ -169,7 +169,7 @@ inst_id ir_emit(struct ir_builder *builder, enum ir_op op, enum ir_sub sub, uint
 }
 
 inst_id ir_emit_end(struct ir_builder *builder, enum ir_op op, uint32_t name, struct span span,
-		    const struct ir_arg *args, uint32_t nargs, block_id then, block_id otherwise)
+                    const struct ir_arg *args, uint32_t nargs, block_id then, block_id otherwise)
 {
 	inst_id id = ir_emit(builder, op, SUB_NONE, name, span, args, nargs);
 	struct draft_block *draft = &builder->blocks.at[builder->current.n];
@@ -231,7 +231,7 @@ static void layout_insts(struct ir_builder *builder, struct arena *scratch, stru
 	}
 }
 
-#define FINAL_ARRAY(arena, vec, T, n) \
+#define FINAL_ARRAY(arena, vec, T, n)                                                              \
 	((vec).at = arena_array((arena), T, (n)), (vec).count = (vec).capacity = (n))
 
 static void place_blocks(struct ir_builder *builder, const struct layout *layout)

@@ -33,10 +33,10 @@ bool ir_block_used(const struct ir_builder *builder, block_id block);
 void ir_loop_span(struct ir_builder *builder, block_id header, struct span span);
 
 inst_id ir_emit(struct ir_builder *builder, enum ir_op op, enum ir_sub sub, uint32_t name,
-		struct span span, const struct ir_arg *args, uint32_t nargs);
+                struct span span, const struct ir_arg *args, uint32_t nargs);
 /* The instructions that end a block; `otherwise` is 0 for one successor. */
 inst_id ir_emit_end(struct ir_builder *builder, enum ir_op op, uint32_t name, struct span span,
-		    const struct ir_arg *args, uint32_t nargs, block_id then, block_id otherwise);
+                    const struct ir_arg *args, uint32_t nargs, block_id then, block_id otherwise);
 
 void ir_finish(struct ir_builder *builder);
 

@@ -96,7 +96,7 @@ static block_id meet(const struct ir_func *func, block_id a, block_id b)
 /* Predecessors stand in order; last first, each meeting is a short way up, even
  * where a thousand blocks lead to one. */
 static block_id meet_predecessors(const struct ir_func *func, const struct cfg_preds *preds,
-				  block_id block)
+                                  block_id block)
 {
 	block_id found = {0};
 
@@ -243,15 +243,15 @@ static struct span blocks_span(const struct ir_func *func, loop_id loop)
 
 /* Headers in order, so that a loop's id is above its parent's. */
 static void find_loops(struct arena *arena, struct ir_func *func, const struct cfg_preds *preds,
-		       const struct span *spans)
+                       const struct span *spans)
 {
 	struct arena scratch = {0};
 	uint32_t edges = preds->first[func->blocks.count];
 	struct loops l = {
-		.func = func,
-		.preds = preds,
-		.dominated = number_dominated(&scratch, func),
-		.stack = arena_array(&scratch, block_id, (size_t)edges * 2 + 1),
+	        .func = func,
+	        .preds = preds,
+	        .dominated = number_dominated(&scratch, func),
+	        .stack = arena_array(&scratch, block_id, (size_t)edges * 2 + 1),
 	};
 
 	vec_push(arena, &func->loops, (struct ir_loop){.depth = 0});
@@ -264,7 +264,7 @@ static void find_loops(struct arena *arena, struct ir_func *func, const struct c
 		struct ir_loop *loop = &func->loops.at[id];
 		loop->depth = func->loops.at[loop->parent.n].depth + 1;
 		loop->span = spans && spans[loop->header.n].end ? spans[loop->header.n]
-								: blocks_span(func, (loop_id){id});
+		                                                : blocks_span(func, (loop_id){id});
 	}
 	arena_release(&scratch);
 }

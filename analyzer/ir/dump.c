@@ -8,18 +8,18 @@
 enum { SNIPPET_MAX = 48, COMMENT_COLUMN = 44 };
 
 static const char *const func_kinds[] = {
-	[FUNC_MODULE] = "module",
-	[FUNC_FUNCTION] = "function",
-	[FUNC_LAMBDA] = "lambda",
-	[FUNC_CLASS_BODY] = "class",
-	[FUNC_COMPREHENSION] = "comprehension",
+        [FUNC_MODULE] = "module",
+        [FUNC_FUNCTION] = "function",
+        [FUNC_LAMBDA] = "lambda",
+        [FUNC_CLASS_BODY] = "class",
+        [FUNC_COMPREHENSION] = "comprehension",
 };
 
 static const char *const slot_kinds[] = {
-	[SLOT_LOCAL] = "local",
-	[SLOT_CELL] = "cell",
-	[SLOT_FREE] = "free",
-	[SLOT_HIDDEN] = "hidden",
+        [SLOT_LOCAL] = "local",
+        [SLOT_CELL] = "cell",
+        [SLOT_FREE] = "free",
+        [SLOT_HIDDEN] = "hidden",
 };
 
 struct dump {
@@ -229,9 +229,9 @@ static void put_inst(struct dump *d, uint32_t id, const struct ir_block *block)
 static void put_params(struct dump *d)
 {
 	static const char *const marks[] = {
-		[PARAM_POSITIONAL_ONLY] = "/",  [PARAM_POSITIONAL] = "",
-		[PARAM_VAR_POSITIONAL] = "*",   [PARAM_KEYWORD_ONLY] = "=",
-		[PARAM_VAR_KEYWORD] = "**",
+	        [PARAM_POSITIONAL_ONLY] = "/", [PARAM_POSITIONAL] = "",
+	        [PARAM_VAR_POSITIONAL] = "*",  [PARAM_KEYWORD_ONLY] = "=",
+	        [PARAM_VAR_KEYWORD] = "**",
 	};
 
 	for (uint32_t i = 0; i < d->func->params.count; i++) {

@@ -9,7 +9,7 @@ const struct op_info op_info[OP_COUNT] = {
 };
 
 static const char *const sub_texts[SUB_COUNT] = {
-	[SUB_NONE] = "",
+        [SUB_NONE] = "",
 #define SUB(group, name, text) [SUB_##group##_##name] = text,
 #include "analyzer/ir/subs.def"
 #undef SUB

@@ -156,10 +156,10 @@ struct ir_func {
 	VEC(struct ir_arg) args;
 	VEC(struct ir_block) blocks; /* 1: entry */
 	VEC(struct ir_loop) loops;
-	block_id *order;         /* reverse post-order, handlers included */
-	uint32_t order_count;    /* reachable blocks */
-	uint32_t *order_of;      /* by block: index in order; UINT32_MAX: unreachable */
-	block_id *dominator;     /* by block: immediate dominator */
+	block_id *order;      /* reverse post-order, handlers included */
+	uint32_t order_count; /* reachable blocks */
+	uint32_t *order_of;   /* by block: index in order; UINT32_MAX: unreachable */
+	block_id *dominator;  /* by block: immediate dominator */
 };
 
 /* Regions that could not be read, for "could not look". */

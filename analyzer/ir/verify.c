@@ -134,7 +134,7 @@ static void check_name(struct check *c, uint32_t id, const struct ir_inst *inst)
 		if (inst->name == 0 || inst->name >= c->func->slots.count)
 			wrong(c, "%%%u: no slot %u", id, inst->name);
 		else if (needs_hidden_slot(inst) &&
-			 c->func->slots.at[inst->name].kind != SLOT_HIDDEN)
+		         c->func->slots.at[inst->name].kind != SLOT_HIDDEN)
 			wrong(c, "%%%u: slot %u is not hidden", id, inst->name);
 	}
 }
@@ -236,7 +236,7 @@ static uint32_t *consuming_blocks(struct check *c)
 }
 
 static void check_operand(struct check *c, uint32_t id, uint32_t block, uint32_t value,
-			  const uint32_t *home, uint8_t *used)
+                          const uint32_t *home, uint8_t *used)
 {
 	const struct ir_inst *from;
 
@@ -266,7 +266,7 @@ static void check_values(struct check *c)
 			const struct ir_inst *inst = &c->func->insts.at[id];
 			for (uint32_t a = 0; a < inst->nargs; a++)
 				check_operand(c, id, b, ir_args(c->func, inst)[a].value.n, home,
-					      used);
+				              used);
 		}
 	}
 	for (uint32_t id = 1; id < c->func->insts.count && !c->wrong; id++)
@@ -364,8 +364,8 @@ static void scopes_inst(struct check *c, struct scopes *s, uint32_t b, uint32_t 
 	const struct ir_inst *inst = &c->func->insts.at[id];
 	block_id handler = c->func->blocks.at[b].handler;
 	uint64_t bit = UINT64_C(1) << (inst->name & 63);
-	uint64_t *word = &s->now[(inst->op == OP_enter || inst->op == OP_leave) ? inst->name >> 6
-										: 0];
+	uint64_t *word =
+	        &s->now[(inst->op == OP_enter || inst->op == OP_leave) ? inst->name >> 6 : 0];
 
 	if (inst->op == OP_leave) {
 		if (!(*word & bit))
@@ -417,9 +417,9 @@ static void check_scopes(struct check *c)
 
 static void check_slots(struct check *c)
 {
-	const struct ir_func *parent =
-		c->func->parent.n < c->module->funcs.count ? c->module->funcs.at[c->func->parent.n]
-							   : NULL;
+	const struct ir_func *parent = c->func->parent.n < c->module->funcs.count
+	                                       ? c->module->funcs.at[c->func->parent.n]
+	                                       : NULL;
 
 	for (uint32_t i = 1; i < c->func->slots.count; i++) {
 		const struct ir_slot *slot = &c->func->slots.at[i];
@@ -478,7 +478,7 @@ static void check_cfg(struct check *c)
 static void check_func(struct check *c)
 {
 	static void (*const steps[])(struct check *) = {
-		check_slots, check_entries, check_values, check_scopes, check_cfg,
+	        check_slots, check_entries, check_values, check_scopes, check_cfg,
 	};
 
 	check_blocks(c);
