@@ -155,6 +155,7 @@ static void save_all(struct ag_custom *fn, struct ag_node *node, struct ag_tenso
 	}
 	release_list(fn->saved, fn->nsaved);
 	fn->saved = NULL;
+	fn->nsaved = 0;
 }
 
 bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32_t ninputs,
