@@ -489,7 +489,7 @@ struct ag_memory {
 	uint64_t peak_by_kind[AG_KIND_COUNT]; /* at the moment of peak_bytes */
 	uint64_t storages;		      /* of at least one byte or more, live */
 	uint64_t tensors;		      /* live handles, saved outputs included */
-	uint64_t nodes;			      /* live, AccumulateGrad included */
+	uint64_t nodes;			      /* live; AccumulateGrad too, not those inside CopySlices */
 	uint64_t nodes_made;
 	uint64_t allocations;
 	uint64_t host_bytes; /* what the library itself holds for nodes */

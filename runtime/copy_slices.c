@@ -39,8 +39,16 @@ void ag_copy_slices(struct ag_tensor *view, struct ag_node *fn)
 	geometry_of(base, &s->base);
 	geometry_of(view, &s->view);
 	s->fn = ag_node_retain(fn);
+	fn->hidden = true;
+	view->ctx->memory.nodes--;
 	n->extra = s;
 	ag_node_connect(n, 0, base);
+	/* The op's way back to the view's own history is never taken. */
+	if (fn->nedges) {
+		ag_node_release(fn->edges[0].node);
+		fn->edges[0].node = ag_node_retain(n->edges[0].node);
+		fn->edges[0].slot = n->edges[0].slot;
+	}
 	for (i = 1; i < fn->nedges; i++) {
 		n->edges[i].node = ag_node_retain(fn->edges[i].node);
 		n->edges[i].slot = fn->edges[i].slot;

@@ -119,6 +119,7 @@ struct ag_node {
 	uint16_t nints;
 	uint16_t nresults;
 	bool freed;
+	bool hidden; /* wrapped in CopySlices: Python cannot see it, counts leave it out */
 };
 
 enum ag_hook_kind { AG_HOOK_TENSOR, AG_HOOK_RETAIN, AG_HOOK_NODE, AG_HOOK_POST };

@@ -322,7 +322,7 @@ static void node_free(struct ag_node *n)
 	struct ag_ctx *ctx = n->ctx;
 
 	node_cut(n);
-	ctx->memory.nodes--;
+	ctx->memory.nodes -= !n->hidden;
 	ctx->memory.host_bytes -= n->bytes;
 	if (n->site < ctx->nsites)
 		ctx->sites[n->site].memory.nodes--;

@@ -414,7 +414,7 @@ static struct ag_tensor *weighed(struct ag_frame *f, struct mha *m, struct ag_te
 		w = op_call(c, AG_OP_dropout, v, 3);
 	}
 	*weights = w;
-	return op_contiguous(c, op_transpose(c, op_bmm(c, w, m->v), 0, 1));
+	return op_transpose(c, op_bmm(c, w, m->v), 0, 1);
 }
 
 static struct ag_tensor *unweighed(struct ag_frame *f, struct mha *m)
@@ -469,7 +469,7 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 	out = arg_b(f, MHA_NEED) ? weighed(f, &m, &w) : unweighed(f, &m);
 	flat[0] = m.l * m.n;
 	flat[1] = m.e;
-	out = project(f->ctx, op_view(f->ctx, out, 2, flat), arg_t(f, MHA_OUT_WEIGHT),
+	out = project(f->ctx, op_reshape(f->ctx, out, 2, flat), arg_t(f, MHA_OUT_WEIGHT),
 		      arg_t(f, MHA_OUT_BIAS));
 	three[0] = m.l;
 	three[1] = m.n;
