@@ -172,13 +172,13 @@ class Steps:
         if isinstance(node.func, ast.Name) and node.func.id == "first":
             return self.add(take=self.expression(node.args[0]), which=0)
         keywords = {k.arg: self.expression(k.value) for k in node.keywords}
-        text = ast.unparse(node.func)
-        if text.startswith("nn."):
-            step = {"module": text[3:], "args": [self.expression(a) for a in node.args]}
-            return self.add(**step, kw=keywords)
         if isinstance(node.func, ast.Call):  # nn.Linear(3, 4)(x)
             module = self.expression(node.func)
             return self.add(forward=module, args=[self.expression(a) for a in node.args],
+                            kw=keywords)
+        text = ast.unparse(node.func)
+        if text.startswith("nn."):
+            return self.add(module=text[3:], args=[self.expression(a) for a in node.args],
                             kw=keywords)
         if text.split(".")[0] in ("torch", "F"):
             return self.call(text, [self.expression(a) for a in node.args], keywords)
