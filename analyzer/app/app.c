@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "analyzer/app/config.h"
-#include "analyzer/app/files.h"
 #include "analyzer/app/pages.h"
 #include "analyzer/app/usage.h"
 #include "analyzer/app/version.h"
+#include "analyzer/base/files.h"
 #include "analyzer/finding/fingerprint.h"
 
 int app_fail(const char *format, ...)
@@ -87,7 +87,7 @@ const char *app_cache_folder(struct app *app)
 	if (given)
 		return given;
 	return path_join(&app->arena, config ? path_folder(&app->arena, config) : "",
-			 ".graphlint_cache");
+	                 ".graphlint_cache");
 }
 
 bool app_write(struct app *app, const struct text *text)
@@ -106,15 +106,15 @@ bool app_write(struct app *app, const struct text *text)
 struct report app_report(struct app *app)
 {
 	return (struct report){
-		.rules = app->rules,
-		.version = GRAPHLINT_VERSION,
-		.root = app_root(app),
-		.page = page_of_rule,
-		.memory_bytes = settings_number(&app->settings, OPTION_memory),
-		.color = app_has_color(app),
-		.quiet = settings_flag(&app->settings, OPTION_quiet),
-		.verbose = settings_flag(&app->settings, OPTION_verbose),
-		.statistics = settings_flag(&app->settings, OPTION_statistics),
+	        .rules = app->rules,
+	        .version = GRAPHLINT_VERSION,
+	        .root = app_root(app),
+	        .page = page_of_rule,
+	        .memory_bytes = settings_number(&app->settings, OPTION_memory),
+	        .color = app_has_color(app),
+	        .quiet = settings_flag(&app->settings, OPTION_quiet),
+	        .verbose = settings_flag(&app->settings, OPTION_verbose),
+	        .statistics = settings_flag(&app->settings, OPTION_statistics),
 	};
 }
 
@@ -132,7 +132,8 @@ static const char *folder_of_operand(struct app *app, const char *operand)
 	const struct option_value *name = &app->line.given[OPTION_stdin_filename];
 
 	if (!strcmp(operand, "-"))
-		return path_absolute(&app->arena, name->text ? path_folder(&app->arena, name->text) : "");
+		return path_absolute(&app->arena,
+		                     name->text ? path_folder(&app->arena, name->text) : "");
 	if (is_folder(operand))
 		return path_absolute(&app->arena, operand);
 	return path_absolute(&app->arena, path_folder(&app->arena, operand));
@@ -157,7 +158,8 @@ static const char *common_folder(struct app *app)
 			if (common[same] == '/')
 				slash = same;
 		}
-		if ((!common[same] || common[same] == '/') && (!folder[same] || folder[same] == '/'))
+		if ((!common[same] || common[same] == '/') &&
+		    (!folder[same] || folder[same] == '/'))
 			slash = same;
 		common[slash] = '\0';
 	}
@@ -180,7 +182,7 @@ static bool read_configuration(struct app *app)
 }
 
 static void print_origin(const struct option_value *value, const struct option *option,
-			 struct text *out)
+                         struct text *out)
 {
 	if (value && value->origin == ORIGIN_FILE)
 		text_print(out, "%s:%u: `%s`", value->file, value->line, option->name);
@@ -231,7 +233,8 @@ static bool check_tables(struct app *app)
 	}
 	for (uint32_t i = 0; i < settings->selection.severities.count; i++) {
 		if (!selector_is_known(app->rules, settings->selection.severities.at[i].selector))
-			return fail_selector(app, file, settings->selection.severities.at[i].selector);
+			return fail_selector(app, file,
+			                     settings->selection.severities.at[i].selector);
 	}
 	return true;
 }

@@ -5,7 +5,8 @@
 
 #include "analyzer/app/app.h"
 #include "analyzer/app/check.h"
-#include "analyzer/app/files.h"
+#include "analyzer/app/version.h"
+#include "analyzer/base/files.h"
 #include "analyzer/engine/baseline.h"
 #include "analyzer/engine/noqa.h"
 
@@ -97,6 +98,8 @@ bool check_settings(struct app *app, struct engine_settings *engine)
 	        .root = app_root(app),
 	        .baseline = settings_text(settings, OPTION_baseline),
 	        .diff_base = settings_text(settings, OPTION_diff_base),
+	        .cache = app_cache_folder(app),
+	        .build = GRAPHLINT_VERSION,
 	};
 	return read_shard(app, engine);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/app/files.h"
+#include "analyzer/base/files.h"
 
 enum { ARGUMENT_FILE_DEPTH = 8 };
 

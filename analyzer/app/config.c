@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/app/files.h"
 #include "analyzer/app/toml.h"
+#include "analyzer/base/files.h"
 
 enum { EXTEND_DEPTH = 16 };
 

@@ -8,7 +8,7 @@
 #include "analyzer/ir/dump.h"
 
 static void dump_module(const char *stage, const struct front_end *front,
-			const struct source *source, struct text *out)
+                        const struct source *source, struct text *out)
 {
 	struct arena arena = {0};
 	struct intern *names = intern_open();
@@ -61,7 +61,7 @@ int check_dump(struct app *app)
 	run = engine_list(&engine);
 	for (uint32_t i = 0; i < run_outcome(run)->skipped.count; i++)
 		status = app_fail("%s: %s", run_outcome(run)->skipped.at[i].path,
-				  run_outcome(run)->skipped.at[i].reason);
+		                  run_outcome(run)->skipped.at[i].reason);
 	for (uint32_t i = 0; i < run_files(run)->files.count; i++) {
 		int one = dump_file(app, run_files(run)->files.at[i].path, &out);
 

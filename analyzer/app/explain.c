@@ -38,8 +38,8 @@ static void list_text(const struct rule *rule, bool color, struct text *out)
 static int write(const struct text *out)
 {
 	return fwrite(text_chars(out), 1, out->length, stdout) == out->length && !fflush(stdout)
-		       ? EXIT_CLEAN
-		       : EXIT_TROUBLE;
+	               ? EXIT_CLEAN
+	               : EXIT_TROUBLE;
 }
 
 static void settle(struct app *app)
@@ -55,8 +55,9 @@ int app_rules(struct app *app)
 
 	settle(app);
 	if (app->line.operands.count)
-		return app_fail("`graphlint rules` takes no operand; did you mean `graphlint explain %s`?",
-				app->line.operands.at[0]);
+		return app_fail(
+		        "`graphlint rules` takes no operand; did you mean `graphlint explain %s`?",
+		        app->line.operands.at[0]);
 	if (wants_json(app))
 		emit_open_array(&json, NULL);
 	for (uint32_t i = 0; i < app->rules.count; i++) {

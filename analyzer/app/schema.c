@@ -114,7 +114,8 @@ void usage_schema(struct text *out)
 	emit_text(&json, "$schema", "http://json-schema.org/draft-07/schema#");
 	emit_text(&json, "title", "graphlint");
 	emit_text(&json, "description",
-		  "The configuration of graphlint: graphlint.toml, or [tool.graphlint] in pyproject.toml");
+	          "The configuration of graphlint: graphlint.toml, or [tool.graphlint] in "
+	          "pyproject.toml");
 	add_type(&json, "object");
 	emit_bool(&json, "additionalProperties", false);
 	emit_open_object(&json, "properties");

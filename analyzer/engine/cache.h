@@ -17,4 +17,7 @@ struct cache_cleaned {
 /* A folder that does not exist is clean; one that is not ours is left alone. */
 GL_MUST_USE bool cache_clean(const char *folder, struct cache_cleaned *cleaned);
 
+/* Keeps the newest indexes when there are many. */
+void cache_prune(const char *folder);
+
 #endif

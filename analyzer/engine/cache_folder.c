@@ -1,6 +1,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +14,7 @@ static const char mark[] = "CACHEDIR.TAG";
 static bool remove_entries(int folder, struct cache_cleaned *cleaned, unsigned depth);
 
 static bool remove_folder(int parent, const char *name, struct cache_cleaned *cleaned,
-			  unsigned depth)
+                          unsigned depth)
 {
 	int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -22,7 +24,7 @@ static bool remove_folder(int parent, const char *name, struct cache_cleaned *cl
 }
 
 static bool remove_entry(int folder, const char *name, struct cache_cleaned *cleaned,
-			 unsigned depth)
+                         unsigned depth)
 {
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return true;
@@ -73,4 +75,39 @@ bool cache_clean(const char *folder, struct cache_cleaned *cleaned)
 	if (!ok)
 		cleaned->problem = strerror(errno);
 	return ok;
+}
+
+/* The oldest index of a folder, and how many there are. */
+static uint32_t oldest_index(int folder, DIR *entries, char oldest[NAME_MAX + 1])
+{
+	struct timespec least = {0};
+	struct dirent *entry;
+	uint32_t count = 0;
+
+	while ((entry = readdir(entries))) {
+		size_t length = strlen(entry->d_name);
+		struct stat status;
+
+		if (length < 6 || strcmp(entry->d_name + length - 6, ".index") != 0 ||
+		    fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (!count++ || status.st_mtim.tv_sec < least.tv_sec) {
+			least = status.st_mtim;
+			snprintf(oldest, NAME_MAX + 1, "%s", entry->d_name);
+		}
+	}
+	return count;
+}
+
+void cache_prune(const char *path)
+{
+	enum { KEPT = 32 };
+	DIR *entries = opendir(path);
+	char oldest[NAME_MAX + 1];
+
+	if (!entries)
+		return;
+	if (oldest_index(dirfd(entries), entries, oldest) > KEPT)
+		unlinkat(dirfd(entries), oldest, 0);
+	closedir(entries);
 }

@@ -3,20 +3,20 @@
 #include "analyzer/engine/run.h"
 #include "analyzer/engine/suppress.h"
 
-static void add_file(struct run *run, const struct source *source, const struct front_result *lowered,
-		     struct suppress_file *file)
+static void add_file(struct run *run, const struct source *source,
+                     const struct front_result *lowered, struct suppress_file *file)
 {
 	struct span *spans = arena_array(&run->arena, struct span, lowered->comments.count);
 
 	for (uint32_t i = 0; i < lowered->comments.count; i++)
 		spans[i] = lowered->comments.at[i].span;
-	*file = (struct suppress_file){source, spans, lowered->comments.count};
+	*file = (struct suppress_file){source, spans, lowered->comments.count, 0};
 }
 
 /* A file that the scan left out is read all the same when it names us: a
  * directive in it can only be of no use. */
 static bool read_file(struct run *run, const struct project_file *file,
-		      struct suppress_file *suppress)
+                      struct suppress_file *suppress)
 {
 	struct front_result lowered;
 
@@ -46,4 +46,10 @@ void run_suppress(struct run *run)
 			used += read_file(run, file, &files[used]);
 	}
 	suppress_findings(&run->arena, run->rules, files, used, &run->outcome);
+	for (uint32_t i = 0; i < run->file_count; i++) {
+		for (uint32_t k = 0; k < used; k++) {
+			if (run->files[i].source == files[k].source)
+				run->files[i].suppressed = files[k].suppressed;
+		}
+	}
 }

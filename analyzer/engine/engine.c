@@ -32,11 +32,24 @@ void run_close(struct run *run)
 
 static void load_project(struct run *run)
 {
+	uint32_t next = 0;
+
+	project_close(run->project);
+	run->project = project_open(run->names);
 	for (uint32_t i = 0; i < run->file_count; i++) {
-		if (run->files[i].source)
+		if (run->files[i].source && !run->files[i].reused && !run->files[i].has_no_language)
 			project_add(run->project, run->files[i].source);
 	}
 	project_load(run->project, run->pool, run->settings->no_skip);
+	for (uint32_t i = 0; i < run->file_count; i++) {
+		struct run_file *file = &run->files[i];
+		const struct project_file *loaded = next < project_file_count(run->project)
+		                                            ? project_file_at(run->project, next)
+		                                            : NULL;
+
+		file->loaded = loaded && loaded->source == file->source ? loaded : NULL;
+		next += file->loaded != NULL;
+	}
 }
 
 static void find_events(struct run *run)
@@ -48,7 +61,7 @@ static void find_events(struct run *run)
 }
 
 static void add_skip(struct run *run, const struct source *source, struct span span,
-		     const char *reason)
+                     const char *reason)
 {
 	struct skipped skipped = {source->path, source, span, reason, false};
 
@@ -71,30 +84,55 @@ static void collect_gaps(struct run *run)
 		run->outcome.left_out += module == NULL;
 		for (uint32_t k = 0; k < file->source->notes.count; k++)
 			add_skip(run, file->source, file->source->notes.at[k].span,
-				 file->source->notes.at[k].message);
+			         file->source->notes.at[k].message);
 		for (uint32_t k = 0; module && k < module->gaps.count; k++)
 			add_skip(run, file->source, module->gaps.at[k].span,
-				 module->gaps.at[k].reason);
+			         module->gaps.at[k].reason);
 	}
+}
+
+static void finish(struct run *run)
+{
+	const struct engine_settings *settings = run->settings;
+
+	run_filter(run);
+	if (settings->diff_base)
+		run->error = diff_filter(&run->arena, settings->diff_base, &run->outcome);
+	if (settings->baseline && !run->error)
+		run->error = baseline_filter(&run->arena, settings->baseline, settings->root,
+		                             &run->outcome);
+	outcome_sort(&run->outcome);
+}
+
+/* False: a file changed while its stored results were being taken. */
+static bool run_all(struct run *run)
+{
+	run_find_files(run);
+	run_cache_plan(run);
+	do {
+		run_read_files(run);
+		load_project(run);
+	} while (run_cache_widen(run));
+	find_events(run);
+	collect_gaps(run);
+	run_suppress(run);
+	run_cache_store(run);
+	if (!run_cache_take(run))
+		return false;
+	finish(run);
+	return true;
 }
 
 struct run *engine_run(const struct engine_settings *settings, struct rule_table rules)
 {
 	struct run *run = run_open(settings, rules);
 
-	run_find_files(run);
-	run_read_files(run);
-	load_project(run);
-	find_events(run);
-	collect_gaps(run);
-	run_suppress(run);
-	run_filter(run);
-	if (settings->diff_base)
-		run->error = diff_filter(&run->arena, settings->diff_base, &run->outcome);
-	if (settings->baseline && !run->error)
-		run->error = baseline_filter(&run->arena, settings->baseline, settings->root,
-					     &run->outcome);
-	outcome_sort(&run->outcome);
+	if (run_all(run))
+		return run;
+	run_close(run);
+	run = run_open(settings, rules);
+	run->ignores_cache = true;
+	run_all(run);
 	return run;
 }
 

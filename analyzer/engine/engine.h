@@ -40,6 +40,8 @@ struct engine_settings {
 	uint32_t shard, shards; /* from 1; shards 0: everything */
 	const char *baseline;   /* NULL: none */
 	const char *diff_base;  /* a git revision; NULL: none */
+	const char *cache;      /* the folder of the cache; NULL: none */
+	const char *build;      /* what tells one build of the program from another */
 };
 
 struct run;

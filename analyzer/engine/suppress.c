@@ -48,14 +48,14 @@ static struct lines lines_of(const struct finding *finding)
 {
 	const struct source *source = finding->source;
 	uint32_t last = finding->span.end > finding->span.start ? finding->span.end - 1
-								: finding->span.start;
+	                                                        : finding->span.start;
 
 	return (struct lines){source_line_at(source, finding->span.start),
-			      source_line_at(source, last)};
+	                      source_line_at(source, last)};
 }
 
 static bool covers_lines(const struct source *source, const struct directive *directive,
-			 struct lines lines)
+                         struct lines lines)
 {
 	uint32_t line = source_line_at(source, directive->span.start);
 
@@ -94,7 +94,7 @@ static bool apply(struct directive *directive, const struct finding *finding, bo
 }
 
 static bool is_suppressed(const struct pass *pass, directive_list *directives,
-			  const struct finding *finding)
+                          const struct finding *finding)
 {
 	struct lines lines = lines_of(finding);
 	bool suppressed = false;
@@ -114,7 +114,7 @@ static bool is_suppressed(const struct pass *pass, directive_list *directives,
 /* A code that is ours to complain about: not another tool's, nor a word in
  * brackets that could be one's. */
 static bool is_ours(const struct pass *pass, const struct directive *directive,
-		    const struct directive_code *code)
+                    const struct directive_code *code)
 {
 	if (directive->kind == DIRECTIVE_IGNORE || directive->kind == DIRECTIVE_FILE)
 		return true;
@@ -155,14 +155,14 @@ static bool is_no_rule(const struct pass *pass, const char *selector)
 }
 
 static const char *unused_message(const struct pass *pass, const struct source *source,
-				  const struct directive *directive)
+                                  const struct directive *directive)
 {
 	struct text message = {.arena = pass->arena};
 	const char *before = "suppresses nothing: ";
 
 	if (!directive->has_list)
 		return directive->kind == DIRECTIVE_FILE ? "this file has nothing to ignore"
-							 : "there is nothing to ignore here";
+		                                         : "there is nothing to ignore here";
 	for (uint32_t i = 0; i < directive->codes.count; i++) {
 		const struct span span = directive->codes.at[i].span;
 
@@ -170,7 +170,7 @@ static const char *unused_message(const struct pass *pass, const struct source *
 			continue;
 		text_add_chars(&message, before);
 		text_print(&message, "`%.*s`", (int)(span.end - span.start),
-			   source->text + span.start);
+		           source->text + span.start);
 		if (is_no_rule(pass, directive->codes.at[i].selector))
 			text_add_chars(&message, " (there is no such rule)");
 		before = ", ";
@@ -179,7 +179,7 @@ static const char *unused_message(const struct pass *pass, const struct source *
 }
 
 static void add_edit(const struct pass *pass, struct finding_fix *fix, uint32_t start, uint32_t end,
-		     const char *with)
+                     const char *with)
 {
 	struct finding_edit edit = {{start, end}, with};
 
@@ -188,7 +188,7 @@ static void add_edit(const struct pass *pass, struct finding_fix *fix, uint32_t 
 
 /* Takes single codes out, each with the comma before or after it. */
 static void edit_codes(const struct pass *pass, const struct directive *directive,
-		       struct finding_fix *fix)
+                       struct finding_fix *fix)
 {
 	bool kept_before = false;
 
@@ -216,7 +216,7 @@ static bool is_blank(const struct source *source, uint32_t from, uint32_t to)
 /* The whole comment goes: with its line when nothing else is on it, else with
  * the blanks before it. */
 static void edit_comment(const struct pass *pass, const struct source *source, struct span comment,
-			 struct finding_fix *fix)
+                         struct finding_fix *fix)
 {
 	uint32_t line = source_line_at(source, comment.start);
 	struct span whole = source_line_span(source, line);
@@ -235,7 +235,7 @@ static void edit_comment(const struct pass *pass, const struct source *source, s
 /* Takes the directive out of a comment that says more. What follows stays a
  * comment. */
 static void edit_directive(const struct pass *pass, const struct source *source,
-			   const struct directive *directive, struct finding_fix *fix)
+                           const struct directive *directive, struct finding_fix *fix)
 {
 	uint32_t start = directive->span.start, end = directive->span.end;
 	bool has_mark = strchr("#/", source->text[start]) != NULL;
@@ -257,7 +257,8 @@ static bool is_whole_comment(const struct source *source, const struct directive
 {
 	struct span comment = directive->comment;
 
-	while (comment.start < directive->span.start && strchr("#/* \t", source->text[comment.start]))
+	while (comment.start < directive->span.start &&
+	       strchr("#/* \t", source->text[comment.start]))
 		comment.start++;
 	while (comment.end > directive->span.end && strchr("*/ \t", source->text[comment.end - 1]))
 		comment.end--;
@@ -265,7 +266,7 @@ static bool is_whole_comment(const struct source *source, const struct directive
 }
 
 static struct finding_fix unused_fix(const struct pass *pass, const struct source *source,
-				     const struct directive *directive)
+                                     const struct directive *directive)
 {
 	struct finding_fix fix = {.safe = true, .title = "remove what suppresses nothing"};
 
@@ -279,15 +280,15 @@ static struct finding_fix unused_fix(const struct pass *pass, const struct sourc
 }
 
 static void report_unused(struct pass *pass, const struct source *source,
-			  directive_list *directives, const struct directive *directive)
+                          directive_list *directives, const struct directive *directive)
 {
 	struct finding finding = {
-		.rule = pass->unused,
-		.severity = pass->unused->severity,
-		.confidence = CONFIDENCE_CERTAIN,
-		.source = source,
-		.span = directive->span,
-		.message = unused_message(pass, source, directive),
+	        .rule = pass->unused,
+	        .severity = pass->unused->severity,
+	        .confidence = CONFIDENCE_CERTAIN,
+	        .source = source,
+	        .span = directive->span,
+	        .message = unused_message(pass, source, directive),
 	};
 
 	if (is_suppressed(pass, directives, &finding)) {
@@ -301,7 +302,7 @@ static void report_unused(struct pass *pass, const struct source *source,
 /* files */
 
 static void read_directives(struct arena *arena, const struct suppress_file *file,
-			    directive_list *directives)
+                            directive_list *directives)
 {
 	if (!suppress_is_possible(file->source))
 		return;
@@ -310,7 +311,7 @@ static void read_directives(struct arena *arena, const struct suppress_file *fil
 }
 
 static void suppress_in_file(struct pass *pass, const struct suppress_file *file,
-			     const finding_list *findings)
+                             const finding_list *findings)
 {
 	directive_list directives = {0};
 
@@ -339,19 +340,23 @@ static void set_noqa_row(struct finding *finding)
 	finding->noqa_row = source_position(finding->source, finding->source->lines[line]).row;
 }
 
-void suppress_findings(struct arena *arena, struct rule_table rules,
-		       const struct suppress_file *files, uint32_t count, struct outcome *outcome)
+void suppress_findings(struct arena *arena, struct rule_table rules, struct suppress_file *files,
+                       uint32_t count, struct outcome *outcome)
 {
 	finding_list found = outcome->findings;
 	struct pass pass = {
-		.arena = arena,
-		.rules = rules,
-		.unused = rule_find(rules, "unused-suppression"),
-		.outcome = outcome,
+	        .arena = arena,
+	        .rules = rules,
+	        .unused = rule_find(rules, "unused-suppression"),
+	        .outcome = outcome,
 	};
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t before = outcome->suppressed;
+
 		suppress_in_file(&pass, &files[i], &found);
+		files[i].suppressed = outcome->suppressed - before;
+	}
 	for (uint32_t i = 0; i < found.count; i++) {
 		if (found.at[i].severity != SEVERITY_OFF)
 			vec_push(arena, &pass.kept, found.at[i]);

@@ -12,6 +12,7 @@ struct suppress_file {
 	const struct source *source;
 	const struct span *comments;
 	uint32_t comment_count;
+	uint32_t suppressed; /* result: findings that were left out */
 };
 
 /* Whether a file can hold a directive at all: a look at its bytes. */
@@ -20,7 +21,7 @@ bool suppress_is_possible(const struct source *source);
 bool suppress_names_ours(const struct source *source);
 /* Takes suppressed findings out of the outcome and adds the unused ones; the
  * list stays sorted. Sets every finding's noqa_row. */
-void suppress_findings(struct arena *arena, struct rule_table rules,
-		       const struct suppress_file *files, uint32_t count, struct outcome *outcome);
+void suppress_findings(struct arena *arena, struct rule_table rules, struct suppress_file *files,
+                       uint32_t count, struct outcome *outcome);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analyzer/app/files.h"
+#include "analyzer/base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,23 +30,29 @@ static bool read_all(int from, struct text *text)
 	return got == 0;
 }
 
-bool file_read(struct arena *arena, const char *path, struct file_text *file)
+bool file_read_whole(struct arena *arena, const char *path, struct file_text *file)
 {
 	struct text text = {.arena = arena};
 	int from = open(path, O_RDONLY | O_CLOEXEC);
 	bool ok = from >= 0 && read_all(from, &text);
-	size_t mark;
+	const char *problem = ok ? NULL : strerror(errno);
 
-	*file = (struct file_text){
-	        .problem = ok ? NULL : arena_text(arena, strerror(errno), strlen(strerror(errno)))};
 	if (from >= 0)
 		close(from);
+	*file = (struct file_text){.bytes = text_chars(&text), .length = text.length};
 	if (!ok)
+		file->problem = arena_text(arena, problem, strlen(problem));
+	return ok;
+}
+
+bool file_read(struct arena *arena, const char *path, struct file_text *file)
+{
+	if (!file_read_whole(arena, path, file))
 		return false;
-	text_add_chars(&text, "");
-	mark = text.length >= 3 && !memcmp(text.at, "\xef\xbb\xbf", 3) ? 3 : 0;
-	file->bytes = text_chars(&text) + mark;
-	file->length = text.length - mark;
+	if (file->length >= 3 && !memcmp(file->bytes, "\xef\xbb\xbf", 3)) {
+		file->bytes += 3;
+		file->length -= 3;
+	}
 	return true;
 }
 
@@ -153,6 +159,13 @@ const char *path_shorten(struct arena *arena, const char *path)
 	if (strncmp(path, here, length) != 0 || path[length] != '/')
 		return path;
 	return arena_text(arena, path + length + 1, strlen(path + length + 1));
+}
+
+const char *path_current(struct arena *arena)
+{
+	char here[PATH_MAX];
+
+	return getcwd(here, sizeof(here)) ? arena_text(arena, here, strlen(here)) : "";
 }
 
 const char *path_folder(struct arena *arena, const char *path)
