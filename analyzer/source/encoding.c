@@ -268,7 +268,8 @@ static bool has_lone_return(const char *text, size_t length)
 	const char *at = text, *end = text + length;
 
 	while ((at = memchr(at, '\r', (size_t)(end - at)))) {
-		if (++at == end || *at != '\n')
+		at++;
+		if (at == end || *at != '\n')
 			return true;
 	}
 	return false;
