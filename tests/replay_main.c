@@ -14,6 +14,38 @@ struct options {
 	bool output, json;
 };
 
+/* Modules beside the file, for programs of several files. */
+struct project {
+	struct arena *arena;
+	struct intern *names;
+	const char *folder;
+	size_t folder_length;
+};
+
+static const struct ir_module *find_module(void *data, const char *name, bool *is_package)
+{
+	struct project *p = data;
+	char path[1024];
+	struct source_problem problem;
+	const struct source *source;
+
+	for (int package = 0; package < 2; package++) {
+		int length = snprintf(path, sizeof(path), "%.*s%s", (int)p->folder_length, p->folder, name);
+
+		if (length < 0 || (size_t)length + 16 > sizeof(path))
+			return NULL;
+		for (char *c = path + p->folder_length; *c; c++)
+			*c = *c == '.' ? '/' : *c;
+		snprintf(path + length, sizeof(path) - (size_t)length, package ? "/__init__.py" : ".py");
+		source = source_open(p->arena, path, &problem);
+		if (source) {
+			*is_package = package;
+			return python_front_end.lower(p->arena, p->names, source).module;
+		}
+	}
+	return NULL;
+}
+
 /* The text after the last colon is a line if it is a number. */
 static void split_line(struct options *o, char *argument)
 {
@@ -131,6 +163,7 @@ int main(int argc, char **argv)
 	const struct source *source;
 	struct replay_request request;
 	struct replay_result r;
+	struct project project;
 
 	if (!parse(&o, argc, argv)) {
 		fprintf(stderr, "usage: replay_main FILE[:LINE] [--output] [--format json] [--steps N]\n");
@@ -142,7 +175,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	names = intern_open();
+	project = (struct project){&arena, names, o.file, 0};
+	if (strrchr(o.file, '/'))
+		project.folder_length = (size_t)(strrchr(o.file, '/') + 1 - o.file);
 	request = (struct replay_request){
+		.find_module = find_module, .data = &project,
 		.arena = &arena, .names = names, .line = o.line, .iterations = o.steps,
 		.module = python_front_end.lower(&arena, names, source).module};
 	r = replay_run(&request);

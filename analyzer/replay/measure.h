@@ -9,6 +9,8 @@
 #include "analyzer/replay/replay.h"
 #include "analyzer/replay/torch.h"
 
+enum { CENSUS_NODES = 50000 }; /* above, the runtime's own counts are taken */
+
 struct replay {
 	const struct replay_request *request;
 	struct replay_result *result;
@@ -20,6 +22,8 @@ struct replay {
 	uint32_t marks, mark_capacity;
 };
 
+/* tensors, nodes and storages that a walk from Python finds (census.c). */
+void census_take(struct vm *vm, struct replay_sample *sample);
 void measure_mark(struct replay *r);
 /* Fills result->chain for what grew, while everything is still alive. */
 void measure_chain(struct replay *r);

@@ -58,6 +58,8 @@ static void take_sample(struct replay *r)
 	s->storages = memory.storages;
 	s->tensors = memory.tensors;
 	s->nodes = memory.nodes;
+	if (memory.nodes <= CENSUS_NODES)
+		census_take(r->vm, s);
 	for (int k = 0; k < AG_KIND_COUNT && k < REPLAY_KINDS; k++)
 		s->by_kind[k] = memory.by_kind[k];
 	measure_mark(r);

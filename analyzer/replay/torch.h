@@ -13,15 +13,27 @@
 
 enum { TORCH_MAX_ARGS = 64 };
 
+/* What tensors and nodes have in common: one object for each id. */
+struct identified {
+	struct obj h;
+	uint64_t id;
+};
+
 struct tensor {
 	struct obj h;
-	struct ag_tensor *t; /* owned, unless preserved */
 	uint64_t id;
+	struct ag_tensor *t; /* owned, unless preserved */
 };
 
 struct node {
 	struct obj h;
+	uint64_t id;
 	struct ag_node *n; /* owned */
+};
+
+struct id_map {
+	struct identified **at; /* open addressing */
+	uint32_t mask, count;
 };
 
 struct dtype {
@@ -49,8 +61,7 @@ struct array {
 struct torch {
 	struct ag_ctx *ctx;
 	struct vm *vm;
-	struct tensor **of_id; /* open addressing by id */
-	uint32_t mask, count;
+	struct id_map tensors, nodes;
 	uint32_t preserved;
 	struct obj *dtypes[AG_DTYPE_COUNT];
 	struct cls *module; /* torch.nn.Module in Python; NULL until it is used */

@@ -1,3 +1,4 @@
+#include "analyzer/replay/py_code.h"
 #include "analyzer/replay/torch.h"
 
 #include <stdio.h>
@@ -144,6 +145,16 @@ static struct val call_failed(struct vm *vm, const char *name, struct val *a, ui
 	return torch_raise(vm);
 }
 
+/* The line of the program that runs, whatever library code it went through. */
+static uint32_t line_now(struct vm *vm)
+{
+	struct frame *f = vm->frame;
+
+	while (f && f->code->library)
+		f = f->caller;
+	return f ? code_line(f->code, f->pc - 1) : 0;
+}
+
 static struct val call_known(struct vm *vm, const char *name, struct val *a, uint32_t n,
 			     struct dict *kw)
 {
@@ -160,7 +171,7 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 		arena_release(&args.arena);
 		return torch_opaque(vm, a, n, name);
 	}
-	ag_set_site(ctx_of(vm), vm->frame ? vm->frame->line : 0);
+	ag_set_site(ctx_of(vm), line_now(vm));
 	own_stream = torch_with_generator(vm, kw);
 	ok = ag_call(ctx_of(vm), name,
 		     &(struct ag_args){args.at, args.count, args.keywords, args.nkeywords}, &results);

@@ -321,13 +321,19 @@ static struct val op_or_unknown(struct vm *vm, struct module *m, struct str *nam
 	const char *prefix = str_is(m->name, "torch.nn.functional") ? "F"
 			     : strncmp(m->name->at, "torch.", 6) == 0 ? m->name->at + 6 : "torch";
 
+	struct val known;
+
 	if (name->at[0] == '_' && name->at[1] == '_')
 		return val_null();
+	/* Not among the module's own names: library code means the built-in max. */
+	known = dict_get_str(vm, attrs_of(vm, &m->h), name);
+	if (!is_null(known))
+		return ref(known);
 	snprintf(full, sizeof(full), "%s.%s", prefix, name->at);
 	if (torch_op_known(vm, full)) {
 		struct val fn = torch_op_function(vm, str_intern(vm, full, strlen(full))->at);
 
-		dict_put_str(vm, m->ns, name, fn);
+		dict_put_str(vm, m->h.attrs, name, fn);
 		return fn;
 	}
 	vm_stand_in(vm, "%s.%s", m->name->at, name->at);

@@ -3,78 +3,83 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- wrappers by the id of their tensor */
+/* --- wrappers by the id of their tensor or node */
 
-static uint32_t home(const struct torch *torch, uint64_t id)
+static uint32_t home(const struct id_map *map, uint64_t id)
 {
-	return (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & torch->mask;
+	return (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & map->mask;
 }
 
-static void map_grow(struct torch *torch)
+static void map_grow(struct id_map *map)
 {
-	struct tensor **old = torch->of_id;
-	uint32_t size = old ? (torch->mask + 1) * 2 : 256, count = old ? torch->mask + 1 : 0;
+	struct identified **old = map->at;
+	uint32_t size = old ? (map->mask + 1) * 2 : 256, count = old ? map->mask + 1 : 0;
 
-	torch->of_id = checked_alloc(size, sizeof(*torch->of_id));
-	memset((void *)torch->of_id, 0, size * sizeof(*torch->of_id));
-	torch->mask = size - 1;
+	map->at = checked_alloc(size, sizeof(*map->at));
+	memset((void *)map->at, 0, size * sizeof(*map->at));
+	map->mask = size - 1;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at;
 
 		if (!old[i])
 			continue;
-		for (at = home(torch, old[i]->id); torch->of_id[at]; at = (at + 1) & torch->mask)
+		for (at = home(map, old[i]->id); map->at[at]; at = (at + 1) & map->mask)
 			;
-		torch->of_id[at] = old[i];
+		map->at[at] = old[i];
 	}
 	free((void *)old);
 }
 
-static struct tensor *map_find(const struct torch *torch, uint64_t id)
+static struct identified *map_find(const struct id_map *map, uint64_t id)
 {
-	if (!torch->of_id)
+	if (!map->at)
 		return NULL;
-	for (uint32_t at = home(torch, id); torch->of_id[at]; at = (at + 1) & torch->mask)
-		if (torch->of_id[at]->id == id)
-			return torch->of_id[at];
+	for (uint32_t at = home(map, id); map->at[at]; at = (at + 1) & map->mask)
+		if (map->at[at]->id == id)
+			return map->at[at];
 	return NULL;
 }
 
-static void map_add(struct torch *torch, struct tensor *t)
+static void map_add(struct id_map *map, struct identified *o)
 {
 	uint32_t at;
 
-	if (!torch->of_id || torch->count * 2 > torch->mask)
-		map_grow(torch);
-	for (at = home(torch, t->id); torch->of_id[at]; at = (at + 1) & torch->mask)
+	if (!map->at || map->count * 2 > map->mask)
+		map_grow(map);
+	for (at = home(map, o->id); map->at[at]; at = (at + 1) & map->mask)
 		;
-	torch->of_id[at] = t;
-	torch->count++;
+	map->at[at] = o;
+	map->count++;
 }
 
 /* Entries behind the hole move up, so that chains stay whole. */
-static void map_remove(struct torch *torch, uint64_t id)
+static void map_remove(struct id_map *map, uint64_t id)
 {
-	uint32_t at = home(torch, id), next;
+	uint32_t at = home(map, id), next;
 
-	while (torch->of_id[at] && torch->of_id[at]->id != id)
-		at = (at + 1) & torch->mask;
-	if (!torch->of_id[at])
+	while (map->at[at] && map->at[at]->id != id)
+		at = (at + 1) & map->mask;
+	if (!map->at[at])
 		return;
-	torch->count--;
+	map->count--;
 	for (next = at;;) {
 		uint32_t wanted;
 
-		torch->of_id[at] = NULL;
+		map->at[at] = NULL;
 		do {
-			next = (next + 1) & torch->mask;
-			if (!torch->of_id[next])
+			next = (next + 1) & map->mask;
+			if (!map->at[next])
 				return;
-			wanted = home(torch, torch->of_id[next]->id);
+			wanted = home(map, map->at[next]->id);
 		} while (at <= next ? at < wanted && wanted <= next : at < wanted || wanted <= next);
-		torch->of_id[at] = torch->of_id[next];
+		map->at[at] = map->at[next];
 		at = next;
 	}
+}
+
+static struct tensor *wrapper_of(const struct torch *torch, const struct ag_tensor *t)
+{
+	return (struct tensor *)(void *)map_find(&torch->tensors, ag_id(t));
 }
 
 struct val torch_raise(struct vm *vm)
@@ -112,7 +117,7 @@ struct val torch_wrap(struct vm *vm, struct ag_tensor *t)
 
 	if (!t)
 		return torch_raise(vm);
-	wrapper = map_find(torch, ag_id(t));
+	wrapper = wrapper_of(torch, t);
 	if (wrapper && (wrapper->h.flags & OBJ_PRESERVED)) {
 		wrapper->h.flags &= (uint8_t)~OBJ_PRESERVED;
 		torch->preserved--;
@@ -128,7 +133,7 @@ struct val torch_wrap(struct vm *vm, struct ag_tensor *t)
 			 sizeof(*wrapper));
 	wrapper->t = t;
 	wrapper->id = ag_id(t);
-	map_add(torch, wrapper);
+	map_add(&torch->tensors, (struct identified *)(void *)wrapper);
 	return val_obj(wrapper);
 }
 
@@ -173,7 +178,7 @@ static struct val tensor_revive(struct vm *vm, struct obj *o)
 
 static bool sweep_mark(void *data, struct ag_tensor *t)
 {
-	struct tensor *wrapper = map_find(data, ag_id(t));
+	struct tensor *wrapper = wrapper_of(data, t);
 
 	if (wrapper)
 		wrapper->h.flags |= OBJ_REACHED;
@@ -190,8 +195,8 @@ void torch_sweep(struct vm *vm)
 		return;
 	gone = checked_alloc(torch->preserved, sizeof(*gone));
 	ag_each_tensor(torch->ctx, sweep_mark, torch);
-	for (uint32_t i = 0; i <= torch->mask; i++) {
-		struct tensor *wrapper = torch->of_id[i];
+	for (uint32_t i = 0; i <= torch->tensors.mask; i++) {
+		struct tensor *wrapper = (struct tensor *)(void *)torch->tensors.at[i];
 
 		if (!wrapper)
 			continue;
@@ -218,11 +223,29 @@ static void tensor_release(struct vm *vm, struct obj *o)
 		wrapper->t = NULL;
 		return;
 	}
-	map_remove(torch_of(vm), wrapper->id);
+	map_remove(&torch_of(vm)->tensors, wrapper->id);
 	ag_release(wrapper->t);
 }
 
 /* --- nodes */
+
+/* A class for each kind of node, as type(loss.grad_fn).__name__ shows it. */
+static struct cls *node_class(struct vm *vm, const char *name)
+{
+	struct str *key = str_intern(vm, name, strlen(name));
+	struct dict *known = attrs_of(vm, &vm->t[TY_node]->h), *ns;
+	struct val found = dict_get_str(vm, known, key);
+	struct cls *cls;
+
+	if (is_kind(found, K_CLASS))
+		return AS(cls, found);
+	ns = dict_new(vm);
+	cls = cls_new(vm, key, &vm->t[TY_node], 1, ns);
+	unref_obj(vm, ns);
+	dict_put_str(vm, known, key, val_obj(cls));
+	unref_obj(vm, cls);
+	return cls;
+}
 
 struct val node_wrap(struct vm *vm, struct ag_node *n)
 {
@@ -230,15 +253,23 @@ struct val node_wrap(struct vm *vm, struct ag_node *n)
 
 	if (!n)
 		return val_none();
-	wrapper = rp_new(vm, K_NODE, vm->t[TY_node], sizeof(*wrapper));
+	wrapper = (struct node *)(void *)map_find(&torch_of(vm)->nodes, ag_node_id(n));
+	if (wrapper)
+		return ref_obj(wrapper);
+	wrapper = rp_new(vm, K_NODE, node_class(vm, ag_node_name(n)), sizeof(*wrapper));
 	wrapper->n = ag_node_retain(n);
+	wrapper->id = ag_node_id(n);
+	map_add(&torch_of(vm)->nodes, (struct identified *)(void *)wrapper);
 	return val_obj(wrapper);
 }
 
 static void node_release(struct vm *vm, struct obj *o)
 {
-	(void)vm;
-	ag_node_release(((struct node *)(void *)o)->n);
+	struct node *wrapper = (struct node *)(void *)o;
+
+	if (!vm->at_close)
+		map_remove(&torch_of(vm)->nodes, wrapper->id);
+	ag_node_release(wrapper->n);
 }
 
 static void storage_release(struct vm *vm, struct obj *o)
@@ -457,6 +488,7 @@ void torch_close(struct vm *vm)
 
 	vm_close(vm);
 	ag_close(torch->ctx);
-	free((void *)torch->of_id);
+	free((void *)torch->tensors.at);
+	free((void *)torch->nodes.at);
 	free(torch);
 }

@@ -1,3 +1,4 @@
+import builtins as _builtins
 import _support
 import _torch
 
@@ -101,7 +102,7 @@ class inference_mode:
 class set_grad_enabled:
     def __init__(self, mode):
         self.prev = _torch.mode_get()
-        self.mode = bool(mode)
+        self.mode = True if mode else False
         _torch.mode_set(1 if self.mode else 0)
 
     def __enter__(self):
@@ -224,7 +225,7 @@ def detach(x):
 
 
 def is_nonzero(x):
-    return bool(x)
+    return _builtins.bool(x)
 
 
 class _Finfo:
@@ -281,22 +282,22 @@ class FloatTensor(Tensor):
 
 class LongTensor(Tensor):
     def __new__(cls, *args):
-        return tensor(args[0], dtype=int64) if args and not isinstance(args[0], int) else zeros(*args, dtype=int64)
+        return tensor(args[0], dtype=int64) if args and not isinstance(args[0], _builtins.int) else zeros(*args, dtype=int64)
 
 
 class BoolTensor(Tensor):
     def __new__(cls, *args):
-        return tensor(args[0], dtype=bool) if args and not isinstance(args[0], int) else zeros(*args, dtype=bool)
+        return tensor(args[0], dtype=bool) if args and not isinstance(args[0], _builtins.int) else zeros(*args, dtype=bool)
 
 
 class DoubleTensor(Tensor):
     def __new__(cls, *args):
-        return tensor(args[0], dtype=float64) if args and not isinstance(args[0], int) else zeros(*args, dtype=float64)
+        return tensor(args[0], dtype=float64) if args and not isinstance(args[0], _builtins.int) else zeros(*args, dtype=float64)
 
 
 def broadcast_tensors(*tensors):
     shape = broadcast_shapes(*[t.shape for t in tensors])
-    return tuple(t.expand(shape) for t in tensors)
+    return tuple(t if t.shape == shape else t.expand(shape) for t in tensors)
 
 
 def broadcast_shapes(*shapes):
@@ -310,8 +311,8 @@ def broadcast_shapes(*shapes):
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    return bool(((input - other).abs() <= atol + rtol * other.abs()).all())
+    return _builtins.bool(((input - other).abs() <= atol + rtol * other.abs()).all())
 
 
 def equal(input, other):
-    return input.shape == other.shape and bool((input == other).all())
+    return input.shape == other.shape and _builtins.bool((input == other).all())

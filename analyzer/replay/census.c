@@ -1,0 +1,125 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/replay/measure.h"
+
+/* Counts what a walk from Python would find, as the measuring script does on
+ * real PyTorch: nodes that only other nodes' insides hold are not seen. */
+
+struct id_set {
+	uint64_t *at; /* open addressing, id + 1 */
+	uint32_t mask, count;
+};
+
+static bool set_add(struct id_set *set, uint64_t id)
+{
+	uint32_t at;
+
+	if (set->count * 2 >= set->mask) {
+		struct id_set old = *set;
+
+		set->mask = old.at ? old.mask * 2 + 1 : 255;
+		set->count = 0;
+		set->at = checked_alloc((size_t)set->mask + 1, sizeof(uint64_t));
+		memset(set->at, 0, ((size_t)set->mask + 1) * sizeof(uint64_t));
+		for (uint32_t i = 0; old.at && i <= old.mask; i++)
+			if (old.at[i])
+				set_add(set, old.at[i] - 1);
+		free(old.at);
+	}
+	for (at = (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & set->mask; set->at[at];
+	     at = (at + 1) & set->mask)
+		if (set->at[at] == id + 1)
+			return false;
+	set->at[at] = id + 1;
+	set->count++;
+	return true;
+}
+
+struct census {
+	struct ag_ctx *ctx;
+	struct id_set tensors, nodes, storages;
+	struct ag_tensor **todo_tensors;
+	struct ag_node **todo_nodes;
+	uint32_t ntensors, tensor_capacity, nnodes, node_capacity;
+};
+
+static void push_tensor(struct census *c, struct ag_tensor *t)
+{
+	if (!t || !set_add(&c->tensors, ag_id(t)))
+		return;
+	if (c->ntensors == c->tensor_capacity) {
+		c->tensor_capacity = c->tensor_capacity ? c->tensor_capacity * 2 : 256;
+		c->todo_tensors = checked_realloc((void *)c->todo_tensors, c->tensor_capacity,
+						  sizeof(*c->todo_tensors));
+	}
+	c->todo_tensors[c->ntensors++] = t;
+}
+
+static void push_node(struct census *c, struct ag_node *n)
+{
+	if (!n || !set_add(&c->nodes, ag_node_id(n)))
+		return;
+	if (c->nnodes == c->node_capacity) {
+		c->node_capacity = c->node_capacity ? c->node_capacity * 2 : 256;
+		c->todo_nodes = checked_realloc((void *)c->todo_nodes, c->node_capacity,
+						sizeof(*c->todo_nodes));
+	}
+	c->todo_nodes[c->nnodes++] = n;
+}
+
+static void see_tensor(struct census *c, struct ag_tensor *t)
+{
+	struct ag_storage *s = ag_storage_of(t);
+
+	if (s)
+		set_add(&c->storages, ag_storage_id(s));
+	push_tensor(c, ag_grad_of(t));
+	push_tensor(c, ag_base(t));
+	push_node(c, ag_grad_fn(c->ctx, t));
+}
+
+static void see_node(struct census *c, struct ag_node *n)
+{
+	struct ag_saved_info info;
+
+	for (uint32_t i = 0; i < ag_node_edges(n); i++)
+		push_node(c, ag_node_edge(n, i));
+	push_tensor(c, ag_node_variable(n));
+	for (uint32_t i = 0; !ag_node_freed(n) && i < ag_node_saved(n); i++)
+		if (ag_node_saved_at(n, i, &info))
+			push_tensor(c, info.tensor);
+}
+
+static void push_roots(struct census *c, struct vm *vm)
+{
+	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
+		if (o->kind == K_TENSOR)
+			push_tensor(c, ((struct tensor *)(void *)o)->t);
+		else if (o->kind == K_NODE)
+			push_node(c, ((struct node *)(void *)o)->n);
+		else if (o->kind == K_ARRAY)
+			push_tensor(c, ((struct array *)(void *)o)->t);
+	}
+}
+
+void census_take(struct vm *vm, struct replay_sample *sample)
+{
+	struct census c = {.ctx = ctx_of(vm)};
+
+	push_roots(&c, vm);
+	while (c.ntensors || c.nnodes) {
+		while (c.ntensors)
+			see_tensor(&c, c.todo_tensors[--c.ntensors]);
+		while (c.nnodes)
+			see_node(&c, c.todo_nodes[--c.nnodes]);
+	}
+	sample->tensors = c.tensors.count;
+	sample->nodes = c.nodes.count;
+	sample->storages = c.storages.count;
+	free(c.tensors.at);
+	free(c.nodes.at);
+	free(c.storages.at);
+	free((void *)c.todo_tensors);
+	free((void *)c.todo_nodes);
+}
