@@ -28,12 +28,12 @@ struct ag_optim;
 
 enum ag_status {
 	AG_OK,
-	AG_ERR_RUNTIME,	  /* RuntimeError: shapes, versions, freed graphs */
-	AG_ERR_TYPE,	  /* TypeError: arguments that no overload takes */
-	AG_ERR_VALUE,	  /* ValueError */
-	AG_ERR_INDEX,	  /* IndexError: dimension or element out of range */
-	AG_ERR_MEMORY,	  /* the byte cap or the device model is exhausted */
-	AG_ERR_NO_DATA,	  /* a number was asked of a tensor without data */
+	AG_ERR_RUNTIME,   /* RuntimeError: shapes, versions, freed graphs */
+	AG_ERR_TYPE,      /* TypeError: arguments that no overload takes */
+	AG_ERR_VALUE,     /* ValueError */
+	AG_ERR_INDEX,     /* IndexError: dimension or element out of range */
+	AG_ERR_MEMORY,    /* the byte cap or the device model is exhausted */
+	AG_ERR_NO_DATA,   /* a number was asked of a tensor without data */
 	AG_ERR_UNKNOWN_OP /* no row of ops.def has this name */
 };
 
@@ -43,11 +43,11 @@ struct ag_error {
 };
 
 struct ag_options {
-	bool meta;	    /* tensors are made without data */
-	uint64_t byte_cap;  /* live bytes beyond this fail with AG_ERR_MEMORY; 0: none */
-	uint64_t data_cap;  /* a storage larger than this has no data; 0: 256 MiB */
-	uint64_t node_cap;  /* live nodes beyond this fail with AG_ERR_MEMORY; 0: none */
-	bool model_caching; /* storages of AG_CUDA go through the caching allocator model */
+	bool meta;             /* tensors are made without data */
+	uint64_t byte_cap;     /* live bytes beyond this fail with AG_ERR_MEMORY; 0: none */
+	uint64_t data_cap;     /* a storage larger than this has no data; 0: 256 MiB */
+	uint64_t node_cap;     /* live nodes beyond this fail with AG_ERR_MEMORY; 0: none */
+	bool model_caching;    /* storages of AG_CUDA go through the caching allocator model */
 	uint64_t device_bytes; /* size of that device; 0: 80 GiB */
 };
 
@@ -67,9 +67,9 @@ struct ag_grad_mode {
 };
 struct ag_grad_mode ag_grad_mode(const struct ag_ctx *ctx);
 void ag_set_grad_mode(struct ag_ctx *ctx, struct ag_grad_mode mode);
-struct ag_grad_mode ag_no_grad(struct ag_ctx *ctx);	/* returns the old mode */
+struct ag_grad_mode ag_no_grad(struct ag_ctx *ctx);     /* returns the old mode */
 struct ag_grad_mode ag_enable_grad(struct ag_ctx *ctx); /* returns the old mode */
-struct ag_grad_mode ag_inference(struct ag_ctx *ctx);	/* returns the old mode */
+struct ag_grad_mode ag_inference(struct ag_ctx *ctx);   /* returns the old mode */
 
 /* ------------------------------------------------------------- dtypes */
 
@@ -95,11 +95,11 @@ void ag_set_default_device(struct ag_ctx *ctx, enum ag_device device);
 
 /* `data` holds numel elements of `dtype` in row order; NULL: no data. */
 struct ag_tensor *ag_tensor_new(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim,
-				const int64_t *shape, const void *data);
+                                const int64_t *shape, const void *data);
 struct ag_tensor *ag_from_floats(struct ag_ctx *ctx, int ndim, const int64_t *shape,
-				 const float *data);
+                                 const float *data);
 struct ag_tensor *ag_retain(struct ag_tensor *t); /* returns t */
-void ag_release(struct ag_tensor *t);		  /* NULL is fine */
+void ag_release(struct ag_tensor *t);             /* NULL is fine */
 uint32_t ag_refs(const struct ag_tensor *t);
 
 int ag_ndim(const struct ag_tensor *t);
@@ -122,7 +122,7 @@ struct ag_tensor *ag_grad_of(struct ag_tensor *t); /* .grad, borrowed; NULL: non
 bool ag_set_grad(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *grad);
 bool ag_retain_grad(struct ag_ctx *ctx, struct ag_tensor *t);
 struct ag_node *ag_grad_fn(struct ag_ctx *ctx, struct ag_tensor *t); /* borrowed */
-struct ag_tensor *ag_base(const struct ag_tensor *t);		     /* ._base, borrowed */
+struct ag_tensor *ag_base(const struct ag_tensor *t);                /* ._base, borrowed */
 uint32_t ag_version(const struct ag_tensor *t);
 /* `t.data = value`: t takes over value's storage and shape. */
 bool ag_set_data(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *value);
@@ -146,16 +146,7 @@ bool ag_write(struct ag_ctx *ctx, struct ag_tensor *t, const double *in, int64_t
 
 /* ---------------------------------------------------------- calling ops */
 
-enum ag_value_kind {
-	AG_NONE,
-	AG_BOOL,
-	AG_INT,
-	AG_FLOAT,
-	AG_TEXT,
-	AG_DTYPE,
-	AG_TENSOR,
-	AG_LIST
-};
+enum ag_value_kind { AG_NONE, AG_BOOL, AG_INT, AG_FLOAT, AG_TEXT, AG_DTYPE, AG_TENSOR, AG_LIST };
 
 /* An argument. Nothing in it is owned. */
 struct ag_value {
@@ -204,12 +195,12 @@ enum ag_op {
 };
 
 enum ag_op_flags {
-	AG_OPF_INPLACE = 1,   /* `name_` exists: works on its first tensor */
-	AG_OPF_FACTORY = 2,   /* makes a tensor of nothing: takes dtype, device, requires_grad */
-	AG_OPF_RANDOM = 4,    /* draws from the generator */
-	AG_OPF_DATA = 8,      /* the shape of the result depends on data */
-	AG_OPF_NOGRAD = 16,   /* the result never requires grad */
-	AG_OPF_LIST = 32      /* the result is a tuple of any length (split, unbind) */
+	AG_OPF_INPLACE = 1, /* `name_` exists: works on its first tensor */
+	AG_OPF_FACTORY = 2, /* makes a tensor of nothing: takes dtype, device, requires_grad */
+	AG_OPF_RANDOM = 4,  /* draws from the generator */
+	AG_OPF_DATA = 8,    /* the shape of the result depends on data */
+	AG_OPF_NOGRAD = 16, /* the result never requires grad */
+	AG_OPF_LIST = 32    /* the result is a tuple of any length (split, unbind) */
 };
 
 struct ag_op_info {
@@ -226,15 +217,15 @@ const struct ag_op_info *ag_op_info(enum ag_op op);
  * Overloads are resolved by the arguments; a trailing underscore works in place
  * (the result is then the first argument itself, with a new reference). */
 bool ag_call(struct ag_ctx *ctx, const char *name, const struct ag_args *args,
-	     struct ag_results *results);
+             struct ag_results *results);
 /* The first row with this name, AG_OP_NONE if there is none; *inplace for `name_`. */
 enum ag_op ag_op_find(struct ag_ctx *ctx, const char *name, bool *inplace);
 /* One row, arguments by position; trailing defaults may be left out. */
 bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
-		uint32_t count, struct ag_results *results);
+                uint32_t count, struct ag_results *results);
 /* The same for rows with one result. */
 struct ag_tensor *ag_call1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
-			   uint32_t count);
+                           uint32_t count);
 
 static inline struct ag_value ag_none(void)
 {
@@ -271,25 +262,25 @@ static inline struct ag_value ag_list(const struct ag_value *items, size_t count
 
 /* torch.tensor(data): nested lists of numbers, bools, 0-dim tensors. */
 struct ag_tensor *ag_tensor_of(struct ag_ctx *ctx, const struct ag_value *data,
-			       const enum ag_dtype *dtype, bool requires_grad);
+                               const enum ag_dtype *dtype, bool requires_grad);
 
 /* x[a, b:c, None, ..., index] and x[...] = value. */
 enum ag_index_kind { AG_AT, AG_SLICE, AG_NEW_AXIS, AG_ELLIPSIS, AG_INDEX_TENSOR };
 struct ag_index {
 	enum ag_index_kind kind;
-	int64_t start, stop, step;  /* AG_AT uses start; AG_SLICE all three, step 1 if 0 */
-	bool has_start, has_stop;   /* false: `x[:n]`, `x[n:]` */
-	struct ag_tensor *tensor;   /* integer, bool or mask */
+	int64_t start, stop, step; /* AG_AT uses start; AG_SLICE all three, step 1 if 0 */
+	bool has_start, has_stop;  /* false: `x[:n]`, `x[n:]` */
+	struct ag_tensor *tensor;  /* integer, bool or mask */
 };
 struct ag_tensor *ag_index(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index *index,
-			   uint32_t count);
+                           uint32_t count);
 bool ag_index_put(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index *index,
-		  uint32_t count, const struct ag_value *value);
+                  uint32_t count, const struct ag_value *value);
 
 /* What cannot be known: one differentiable node that saves its inputs. The
  * result has no data; it requires grad when an input does, or `force` is set. */
 struct ag_tensor *ag_opaque(struct ag_ctx *ctx, struct ag_tensor *const *inputs, uint32_t count,
-			    enum ag_dtype dtype, int ndim, const int64_t *shape, bool force);
+                            enum ag_dtype dtype, int ndim, const int64_t *shape, bool force);
 
 /* The common ops, typed. */
 struct ag_tensor *ag_add(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b);
@@ -309,17 +300,17 @@ struct ag_tensor *ag_sum(struct ag_ctx *ctx, struct ag_tensor *a);
 struct ag_tensor *ag_mean(struct ag_ctx *ctx, struct ag_tensor *a);
 struct ag_tensor *ag_matmul(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b);
 struct ag_tensor *ag_linear(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *weight,
-			    struct ag_tensor *bias);
+                            struct ag_tensor *bias);
 struct ag_tensor *ag_view(struct ag_ctx *ctx, struct ag_tensor *a, int ndim, const int64_t *shape);
 struct ag_tensor *ag_transpose(struct ag_ctx *ctx, struct ag_tensor *a, int dim0, int dim1);
 struct ag_tensor *ag_select(struct ag_ctx *ctx, struct ag_tensor *a, int dim, int64_t index);
 struct ag_tensor *ag_slice(struct ag_ctx *ctx, struct ag_tensor *a, int dim, int64_t start,
-			   int64_t stop);
+                           int64_t stop);
 struct ag_tensor *ag_clone(struct ag_ctx *ctx, struct ag_tensor *a);
 struct ag_tensor *ag_detach(struct ag_ctx *ctx, struct ag_tensor *a);
 struct ag_tensor *ag_mse_loss(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *target);
 struct ag_tensor *ag_cross_entropy(struct ag_ctx *ctx, struct ag_tensor *x,
-				   struct ag_tensor *target);
+                                   struct ag_tensor *target);
 struct ag_tensor *ag_zeros(struct ag_ctx *ctx, int ndim, const int64_t *shape);
 struct ag_tensor *ag_ones(struct ag_ctx *ctx, int ndim, const int64_t *shape);
 struct ag_tensor *ag_randn(struct ag_ctx *ctx, int ndim, const int64_t *shape);
@@ -336,13 +327,13 @@ enum ag_backward_flags { AG_RETAIN_GRAPH = 1, AG_CREATE_GRAPH = 2, AG_ALLOW_UNUS
 /* `grad` NULL: the tensor must have one element. */
 bool ag_backward(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *grad, unsigned flags);
 bool ag_backward_many(struct ag_ctx *ctx, struct ag_tensor *const *tensors,
-		      struct ag_tensor *const *grads, uint32_t count,
-		      struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags);
+                      struct ag_tensor *const *grads, uint32_t count,
+                      struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags);
 /* out[i] is owned, NULL where unused (with AG_ALLOW_UNUSED). */
 bool ag_grad(struct ag_ctx *ctx, struct ag_tensor *const *outputs,
-	     struct ag_tensor *const *grad_outputs, uint32_t noutputs,
-	     struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags,
-	     struct ag_tensor **out);
+             struct ag_tensor *const *grad_outputs, uint32_t noutputs,
+             struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags,
+             struct ag_tensor **out);
 
 /* Callbacks own `data`: `release` runs once, when the hook or node goes.
  * `visit` tells a walk what `data` holds; either may be NULL. */
@@ -358,15 +349,15 @@ struct ag_closure {
 typedef struct ag_tensor *ag_hook_fn(struct ag_ctx *ctx, void *data, struct ag_tensor *grad);
 /* grads may be replaced in place (release the old, store a new reference). */
 typedef bool ag_node_hook_fn(struct ag_ctx *ctx, void *data, struct ag_tensor **grad_inputs,
-			     uint32_t ninputs, struct ag_tensor *const *grad_outputs,
-			     uint32_t noutputs);
+                             uint32_t ninputs, struct ag_tensor *const *grad_outputs,
+                             uint32_t noutputs);
 uint64_t ag_tensor_hook(struct ag_ctx *ctx, struct ag_tensor *t, ag_hook_fn *fn,
-			struct ag_closure closure); /* 0: error */
+                        struct ag_closure closure); /* 0: error */
 /* After gradients reached a leaf. */
 uint64_t ag_post_accumulate_hook(struct ag_ctx *ctx, struct ag_tensor *t, ag_hook_fn *fn,
-				 struct ag_closure closure);
+                                 struct ag_closure closure);
 uint64_t ag_node_hook(struct ag_ctx *ctx, struct ag_node *node, ag_node_hook_fn *fn,
-		      struct ag_closure closure);
+                      struct ag_closure closure);
 void ag_hook_remove(struct ag_ctx *ctx, uint64_t handle);
 void ag_raise(struct ag_ctx *ctx, enum ag_status status, const char *format, ...);
 
@@ -375,16 +366,16 @@ void ag_raise(struct ag_ctx *ctx, enum ag_status status, const char *format, ...
  * be another tensor, as when an input is returned unchanged). */
 struct ag_custom;
 typedef bool ag_custom_backward_fn(struct ag_ctx *ctx, void *data, struct ag_custom *fn,
-				   struct ag_tensor *const *grads, uint32_t ngrads,
-				   struct ag_tensor **grad_inputs, uint32_t ninputs);
+                                   struct ag_tensor *const *grads, uint32_t ngrads,
+                                   struct ag_tensor **grad_inputs, uint32_t ninputs);
 struct ag_custom *ag_custom_begin(struct ag_ctx *ctx, const char *name,
-				  ag_custom_backward_fn *backward, struct ag_closure closure);
+                                  ag_custom_backward_fn *backward, struct ag_closure closure);
 bool ag_custom_save(struct ag_custom *fn, struct ag_tensor *const *tensors, uint32_t count);
 void ag_custom_mark_dirty(struct ag_custom *fn, struct ag_tensor *t);
 void ag_custom_mark_no_grad(struct ag_custom *fn, struct ag_tensor *t);
 bool ag_custom_needs_grad(const struct ag_custom *fn, uint32_t input);
 bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32_t ninputs,
-		   struct ag_tensor **outputs, uint32_t noutputs);
+                   struct ag_tensor **outputs, uint32_t noutputs);
 void ag_custom_cancel(struct ag_custom *fn); /* forward failed */
 /* In backward: saved tensor i, a new reference, version checked. */
 struct ag_tensor *ag_custom_saved(struct ag_custom *fn, uint32_t index);
@@ -392,10 +383,10 @@ uint32_t ag_custom_saved_count(const struct ag_custom *fn);
 
 /* torch.utils.checkpoint: `run` is called now (no graph) and again in backward. */
 typedef bool ag_checkpoint_fn(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs,
-			      uint32_t ninputs, struct ag_results *outputs);
+                              uint32_t ninputs, struct ag_results *outputs);
 bool ag_checkpoint(struct ag_ctx *ctx, ag_checkpoint_fn *run, struct ag_closure closure,
-		   struct ag_tensor *const *inputs, uint32_t ninputs, bool reentrant,
-		   bool preserve_rng, struct ag_results *outputs);
+                   struct ag_tensor *const *inputs, uint32_t ninputs, bool reentrant,
+                   bool preserve_rng, struct ag_results *outputs);
 
 /* --------------------------------------------------- modules, optimizers */
 
@@ -408,22 +399,22 @@ struct ag_module *ag_module_retain(struct ag_module *m);
 void ag_module_release(struct ag_module *m);
 const char *ag_module_kind(const struct ag_module *m);
 bool ag_module_call(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-		    struct ag_results *results);
+                    struct ag_results *results);
 struct ag_tensor *ag_module_forward(struct ag_ctx *ctx, struct ag_module *m, struct ag_tensor *x);
 
 enum ag_slot_kind { AG_SLOT_PARAMETER, AG_SLOT_BUFFER };
 bool ag_module_set_tensor(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
-			  const char *name, struct ag_tensor *t);
+                          const char *name, struct ag_tensor *t);
 struct ag_tensor *ag_module_tensor(struct ag_module *m, const char *name); /* borrowed */
 bool ag_module_set_child(struct ag_ctx *ctx, struct ag_module *m, const char *name,
-			 struct ag_module *child);
+                         struct ag_module *child);
 struct ag_module *ag_module_child(struct ag_module *m, const char *name); /* borrowed */
 uint32_t ag_module_child_count(const struct ag_module *m);
 struct ag_module *ag_module_child_at(struct ag_module *m, uint32_t index, const char **name);
 /* Depth first as in torch, shared tensors once; names are "0.weight". */
 typedef bool ag_module_visit_fn(void *data, const char *name, struct ag_tensor *t);
 bool ag_module_each(struct ag_module *m, enum ag_slot_kind kind, ag_module_visit_fn *fn,
-		    void *data);
+                    void *data);
 /* A numeric or bool setting: "in_features", "p", "eps"; false if there is none. */
 bool ag_module_setting(const struct ag_module *m, const char *name, double *value);
 void ag_module_train(struct ag_module *m, bool training);
@@ -431,27 +422,26 @@ bool ag_module_training(const struct ag_module *m);
 bool ag_module_requires_grad(struct ag_ctx *ctx, struct ag_module *m, bool on);
 bool ag_module_zero_grad(struct ag_ctx *ctx, struct ag_module *m, bool set_to_none);
 bool ag_module_to(struct ag_ctx *ctx, struct ag_module *m, const enum ag_dtype *dtype,
-		  const enum ag_device *device);
+                  const enum ag_device *device);
 struct ag_module *ag_module_copy(struct ag_ctx *ctx, struct ag_module *m); /* deepcopy */
 struct ag_tensor *ag_parameter(struct ag_ctx *ctx, struct ag_tensor *t, bool requires_grad);
 bool ag_is_parameter(const struct ag_tensor *t);
 
 /* Forward hooks may replace results[i]; pre-hooks see the inputs. */
 typedef bool ag_module_hook_fn(struct ag_ctx *ctx, void *data, struct ag_module *m,
-			       struct ag_tensor **tensors, uint32_t count);
+                               struct ag_tensor **tensors, uint32_t count);
 uint64_t ag_module_forward_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
-				struct ag_closure closure);
+                                struct ag_closure closure);
 void ag_module_hook_remove(struct ag_module *m, uint64_t handle);
-uint64_t ag_module_forward_pre_hook(struct ag_ctx *ctx, struct ag_module *m,
-				    ag_module_hook_fn *fn, struct ag_closure closure);
+uint64_t ag_module_forward_pre_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
+                                    struct ag_closure closure);
 
 /* torch.optim by name ("SGD", "AdamW"); keywords as in torch. */
-struct ag_optim *ag_optim_new(struct ag_ctx *ctx, const char *name,
-			      struct ag_tensor *const *params, uint32_t count,
-			      const struct ag_args *args);
+struct ag_optim *ag_optim_new(struct ag_ctx *ctx, const char *name, struct ag_tensor *const *params,
+                              uint32_t count, const struct ag_args *args);
 bool ag_optim_known(const char *name);
 bool ag_optim_add_group(struct ag_ctx *ctx, struct ag_optim *o, struct ag_tensor *const *params,
-			uint32_t count, const struct ag_args *args);
+                        uint32_t count, const struct ag_args *args);
 struct ag_optim *ag_optim_retain(struct ag_optim *o);
 void ag_optim_release(struct ag_optim *o);
 bool ag_optim_step(struct ag_ctx *ctx, struct ag_optim *o);
@@ -463,19 +453,19 @@ uint32_t ag_optim_groups(const struct ag_optim *o);
 struct ag_tensor *ag_optim_param(const struct ag_optim *o, uint32_t group, uint32_t index);
 
 bool ag_clip_grad_norm(struct ag_ctx *ctx, struct ag_tensor *const *params, uint32_t count,
-		       double max_norm, double norm_type, struct ag_tensor **total);
+                       double max_norm, double norm_type, struct ag_tensor **total);
 bool ag_clip_grad_value(struct ag_ctx *ctx, struct ag_tensor *const *params, uint32_t count,
-			double value);
+                        double value);
 
 /* -------------------------------------------------------- what is alive */
 
 enum ag_kind {
-	AG_KIND_OTHER,	    /* results nothing saved: outputs, losses */
-	AG_KIND_DATA,	    /* made by factories: inputs, targets */
+	AG_KIND_OTHER,      /* results nothing saved: outputs, losses */
+	AG_KIND_DATA,       /* made by factories: inputs, targets */
 	AG_KIND_ACTIVATION, /* saved for a backward */
 	AG_KIND_PARAMETER,
 	AG_KIND_GRADIENT, /* in a .grad */
-	AG_KIND_OPTIM,	  /* optimizer state */
+	AG_KIND_OPTIM,    /* optimizer state */
 	AG_KIND_COUNT
 };
 const char *ag_kind_name(enum ag_kind kind);
@@ -487,9 +477,9 @@ struct ag_memory {
 	uint64_t peak_bytes;
 	uint64_t by_kind[AG_KIND_COUNT];
 	uint64_t peak_by_kind[AG_KIND_COUNT]; /* at the moment of peak_bytes */
-	uint64_t storages;		      /* of at least one byte or more, live */
-	uint64_t tensors;		      /* live handles, saved outputs included */
-	uint64_t nodes;			      /* live; AccumulateGrad too, not those inside CopySlices */
+	uint64_t storages;                    /* of at least one byte or more, live */
+	uint64_t tensors;                     /* live handles, saved outputs included */
+	uint64_t nodes; /* live; AccumulateGrad too, not those inside CopySlices */
 	uint64_t nodes_made;
 	uint64_t allocations;
 	uint64_t host_bytes; /* what the library itself holds for nodes */
@@ -527,10 +517,10 @@ bool ag_node_freed(const struct ag_node *n); /* backward has dropped its saved t
 bool ag_node_is_opaque(const struct ag_node *n);
 uint32_t ag_node_edges(const struct ag_node *n);
 struct ag_node *ag_node_edge(const struct ag_node *n, uint32_t i); /* borrowed, may be NULL */
-struct ag_tensor *ag_node_variable(const struct ag_node *n); /* AccumulateGrad's leaf */
+struct ag_tensor *ag_node_variable(const struct ag_node *n);       /* AccumulateGrad's leaf */
 uint32_t ag_node_saved(const struct ag_node *n);
 struct ag_saved_info {
-	char name[24];		    /* "self", "result"; "" if it has none */
+	char name[24];              /* "self", "result"; "" if it has none */
 	struct ag_tensor *tensor;   /* borrowed */
 	struct ag_storage *storage; /* borrowed */
 	bool is_output;
@@ -547,7 +537,7 @@ struct ag_reach {
 };
 typedef bool ag_reach_fn(void *data, const struct ag_reach *reach);
 void ag_reachable(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_node *n, ag_reach_fn *fn,
-		  void *data);
+                  void *data);
 /* Live objects, oldest first. */
 typedef bool ag_storage_fn(void *data, struct ag_storage *s);
 typedef bool ag_node_fn(void *data, struct ag_node *n);

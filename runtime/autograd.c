@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/core.h"
 #include "runtime/copy_slices.h"
+#include "runtime/core.h"
 #include "runtime/element.h"
 
 bool ag_requires_grad(const struct ag_tensor *t)
@@ -43,7 +43,7 @@ bool ag_is_parameter(const struct ag_tensor *t)
 }
 
 void ag_make_view(struct ag_tensor *v, struct ag_tensor *t, struct ag_node *n,
-		  enum ag_creation creation)
+                  enum ag_creation creation)
 {
 	struct ag_ctx *ctx = t->ctx;
 
@@ -98,23 +98,37 @@ struct ag_node *ag_grad_fn(struct ag_ctx *ctx, struct ag_tensor *t)
 bool ag_check_inplace(struct ag_ctx *ctx, struct ag_tensor *t, bool differentiable)
 {
 	if (t->inference && !ctx->mode.inference)
-		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
+		return ag_fail(
+		        ctx, AG_ERR_RUNTIME,
+		        "Inplace update to inference tensor outside InferenceMode is not "
+		        "allowed.You can make a clone to get a normal tensor before doing inplace "
+		        "update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
 	if (!ctx->mode.enabled || !(differentiable || ag_requires_grad(t)))
 		return true;
 	if (t->base && t->creation == AG_VIEW_MULTI)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "Output %u of %s is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-			       t->output_nr, t->grad_fn ? ag_node_name(t->grad_fn) : "UnbindBackward0");
+		               "Output %u of %s is a view and is being modified inplace. This view "
+		               "is the output of a function that returns multiple views. Such "
+		               "functions do not allow the output views to be modified inplace. "
+		               "You should replace the inplace operation by an out-of-place one.",
+		               t->output_nr,
+		               t->grad_fn ? ag_node_name(t->grad_fn) : "UnbindBackward0");
 	if (t->base && t->creation == AG_VIEW_NO_GRAD)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
+		               "A view was created in no_grad mode and is being modified inplace "
+		               "with grad mode enabled. Given that this use case is ambiguous and "
+		               "error-prone, it is forbidden. You can clarify your code by moving "
+		               "both the view and the inplace either both inside the no_grad block "
+		               "(if you don't want the inplace to be tracked) or both outside (if "
+		               "you want the inplace to be tracked).");
 	if (t->base && t->base->requires_grad && !t->base->grad_fn)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+		               "a view of a leaf Variable that requires grad is being used in an "
+		               "in-place operation.");
 	if (t->requires_grad && !t->grad_fn)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "a leaf Variable that requires grad is being used in an in-place operation.");
+		               "a leaf Variable that requires grad is being used in an in-place "
+		               "operation.");
 	return true;
 }
 
@@ -142,15 +156,19 @@ bool ag_set_requires_grad(struct ag_ctx *ctx, struct ag_tensor *t, bool on)
 		return false;
 	if (t->grad_fn && !on)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+		               "you can only change requires_grad flags of leaf variables. If you "
+		               "want to use a computed variable in a subgraph that doesn't require "
+		               "differentiation use var_no_grad = var.detach().");
 	if (t->grad_fn)
 		return true;
 	if (on && !ag_dtype_is_float((enum ag_dtype)t->dtype))
-		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "only Tensors of floating point and complex dtype can require gradients");
+		return ag_fail(
+		        ctx, AG_ERR_RUNTIME,
+		        "only Tensors of floating point and complex dtype can require gradients");
 	if (on && t->inference && !ctx->mode.inference)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+		               "Setting requires_grad=True on inference tensor outside "
+		               "InferenceMode is not allowed.");
 	t->requires_grad = on;
 	return true;
 }
@@ -164,17 +182,21 @@ bool ag_set_grad(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *grad
 	if (grad == t)
 		return ag_fail(ctx, AG_ERR_RUNTIME, "can't assign Variable as its own grad");
 	if (grad && grad->dtype != t->dtype)
-		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "attempting to assign a gradient with dtype '%s' to a tensor with dtype '%s'. Please ensure that the gradient and the tensor have the same dtype",
-			       ag_dtype_name((enum ag_dtype)grad->dtype),
-			       ag_dtype_name((enum ag_dtype)t->dtype));
+		return ag_fail(
+		        ctx, AG_ERR_RUNTIME,
+		        "attempting to assign a gradient with dtype '%s' to a tensor with dtype "
+		        "'%s'. Please ensure that the gradient and the tensor have the same dtype",
+		        ag_dtype_name((enum ag_dtype)grad->dtype),
+		        ag_dtype_name((enum ag_dtype)t->dtype));
 	if (grad && !ag_same_shape(grad, t)) {
 		char a[128], b[128];
 
-		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure that the gradient and the tensor are the same size",
-			       ag_shape_text(grad->ndim, grad->shape, a, sizeof(a)),
-			       ag_shape_text(t->ndim, t->shape, b, sizeof(b)));
+		return ag_fail(
+		        ctx, AG_ERR_RUNTIME,
+		        "attempting to assign a gradient of size '%s' to a tensor of size '%s'. "
+		        "Please ensure that the gradient and the tensor are the same size",
+		        ag_shape_text(grad->ndim, grad->shape, a, sizeof(a)),
+		        ag_shape_text(t->ndim, t->shape, b, sizeof(b)));
 	}
 	old = t->grad;
 	t->grad = ag_retain(grad);
@@ -236,9 +258,11 @@ bool ag_set_data(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *valu
 
 	if (!t || !value)
 		return false;
-	if (t->dtype != value->dtype && t->requires_grad && !ag_dtype_is_float((enum ag_dtype)value->dtype))
+	if (t->dtype != value->dtype && t->requires_grad &&
+	    !ag_dtype_is_float((enum ag_dtype)value->dtype))
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "data set to a tensor that requires gradients must be floating point or complex dtype");
+		               "data set to a tensor that requires gradients must be floating "
+		               "point or complex dtype");
 	version = ag_version(t);
 	old = t->storage;
 	move_saved(t, value->storage);

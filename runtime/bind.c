@@ -7,15 +7,17 @@
 #include "runtime/frame.h"
 
 /* Keywords that say nothing about memory or graphs here. */
-static const char *const ignored[] = {"device",	       "layout",     "pin_memory",    "generator",
-				      "memory_format", "non_blocking", "names",	      "dtype",
-				      "requires_grad", "_stacklevel", "inplace_"};
+static const char *const ignored[] = {"device",        "layout",       "pin_memory", "generator",
+                                      "memory_format", "non_blocking", "names",      "dtype",
+                                      "requires_grad", "_stacklevel",  "inplace_"};
 static const struct {
 	const char *given, *meant;
-} aliases[] = {{"axis", "dim"},	      {"keepdims", "keepdim"}, {"self", "input"},
-	       {"axes", "dim"},	      {"x1", "input"},	       {"x2", "other"},
-	       {"A", "input"},	      {"a_min", "min"},	       {"a_max", "max"},
-	       {"correction", "unbiased"}, {"dims", "dim"}};
+} aliases[] = {{"axis", "dim"},   {"keepdims", "keepdim"},
+               {"self", "input"}, {"axes", "dim"},
+               {"x1", "input"},   {"x2", "other"},
+               {"A", "input"},    {"a_min", "min"},
+               {"a_max", "max"},  {"correction", "unbiased"},
+               {"dims", "dim"}};
 
 static const char *skip(const char *s)
 {
@@ -25,7 +27,7 @@ static const char *skip(const char *s)
 }
 
 static void parse_default(const char *text, size_t length, struct ag_param *p, struct ag_value *few,
-			  uint32_t *used)
+                          uint32_t *used)
 {
 	p->has_default = true;
 	if (!strncmp(text, "None", 4)) {
@@ -102,7 +104,8 @@ static bool all_of(const struct ag_value *v, bool tensors)
 	for (i = 0; i < v->count; i++) {
 		enum ag_value_kind kind = v->as.list[i].kind;
 
-		if (tensors ? kind != AG_TENSOR && kind != AG_NONE : kind != AG_INT && kind != AG_BOOL)
+		if (tensors ? kind != AG_TENSOR && kind != AG_NONE
+		            : kind != AG_INT && kind != AG_BOOL)
 			return false;
 	}
 	return true;
@@ -195,7 +198,7 @@ static bool is_ignored(const char *name)
 
 /* The rest of the positions as one list. */
 static uint32_t take_rest(const struct ag_param *p, const struct ag_args *args, uint32_t from,
-			  struct ag_value *extra, struct ag_value *out)
+                          struct ag_value *extra, struct ag_value *out)
 {
 	uint32_t n = 0;
 
@@ -212,7 +215,7 @@ static uint32_t take_rest(const struct ag_param *p, const struct ag_args *args, 
 }
 
 static bool bind_positions(const struct ag_signature *s, const struct ag_args *args,
-			   struct ag_value *values, struct ag_value *extra, bool *given)
+                           struct ag_value *values, struct ag_value *extra, bool *given)
 {
 	uint32_t i = 0, p = 0;
 
@@ -239,7 +242,7 @@ static bool bind_positions(const struct ag_signature *s, const struct ag_args *a
 }
 
 bool ag_bind(const struct ag_signature *s, const struct ag_args *args, struct ag_value *values,
-	     struct ag_value *extra, uint32_t flags, char *why, size_t why_size)
+             struct ag_value *extra, uint32_t flags, char *why, size_t why_size)
 {
 	bool given[AG_MAX_PARAMS] = {false};
 	uint32_t i;
@@ -258,7 +261,7 @@ bool ag_bind(const struct ag_signature *s, const struct ag_args *args, struct ag
 			continue;
 		if (p < 0 || given[p] || !take(&s->at[p], &k->value, &values[p])) {
 			snprintf(why, why_size, "%s an unexpected keyword argument '%s'",
-				 p < 0 ? "got" : "wrong value for", k->name);
+			         p < 0 ? "got" : "wrong value for", k->name);
 			return false;
 		}
 		given[p] = true;
@@ -325,8 +328,8 @@ int arg_ints(const struct ag_frame *f, uint32_t i, int64_t *out, int max)
 	if (v->kind != AG_LIST)
 		return 0;
 	if (v->count > (uint32_t)max) {
-		ag_fail(f->ctx, AG_ERR_RUNTIME, "%s: more than %d integers",
-			ag_op_info(f->op)->id, max);
+		ag_fail(f->ctx, AG_ERR_RUNTIME, "%s: more than %d integers", ag_op_info(f->op)->id,
+		        max);
 		return -1;
 	}
 	for (k = 0; k < v->count; k++)
@@ -344,7 +347,7 @@ bool arg_ints_n(const struct ag_frame *f, uint32_t i, int64_t *out, int n)
 		return true;
 	}
 	return got == n || (got >= 0 && ag_fail(f->ctx, AG_ERR_RUNTIME,
-						"expected %d values, but got %d", n, got));
+	                                        "expected %d values, but got %d", n, got));
 }
 
 uint32_t arg_list(const struct ag_frame *f, uint32_t i)

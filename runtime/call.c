@@ -75,7 +75,8 @@ static bool missing_tensor(const struct ag_frame *f)
 			return true;
 		if (f->v[i].kind == AG_LIST) {
 			for (k = 0; k < f->v[i].count; k++) {
-				if (f->v[i].as.list[k].kind == AG_TENSOR && !f->v[i].as.list[k].as.tensor)
+				if (f->v[i].as.list[k].kind == AG_TENSOR &&
+				    !f->v[i].as.list[k].as.tensor)
 					return true;
 			}
 		}
@@ -97,14 +98,18 @@ static bool frame_run(struct ag_frame *f)
 	}
 	if (ctx->options.node_cap && ctx->memory.nodes > ctx->options.node_cap)
 		return ag_fail(ctx, AG_ERR_MEMORY, "more than %llu live nodes",
-			       (unsigned long long)ctx->options.node_cap);
+		               (unsigned long long)ctx->options.node_cap);
 	ctx->save_failed = false;
 	mark = ag_scope_open(ctx);
 	good = run[f->op](f);
 	ag_scope_close(ctx, mark);
 	if (good && ctx->save_failed)
-		good = ag_fail(ctx, AG_ERR_RUNTIME,
-			       "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+		good = ag_fail(
+		        ctx, AG_ERR_RUNTIME,
+		        "Inference tensors cannot be saved for backward. Please do not use Tensors "
+		        "created in inference mode in computation tracked by autograd. To work "
+		        "around this, you can make a clone to get a normal tensor and use it in "
+		        "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
 	ctx->save_failed = false;
 	if (good && f->factory_grad && f->results->count)
 		good = ag_set_requires_grad(ctx, f->results->at[0], true);
@@ -114,7 +119,7 @@ static bool frame_run(struct ag_frame *f)
 }
 
 bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
-		uint32_t count, struct ag_results *results)
+                uint32_t count, struct ag_results *results)
 {
 	struct ag_frame f;
 	const struct ag_signature *s;
@@ -136,7 +141,7 @@ bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag
 }
 
 struct ag_tensor *ag_call1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
-			   uint32_t count)
+                           uint32_t count)
 {
 	struct ag_results results;
 	struct ag_tensor *t;
@@ -168,7 +173,7 @@ static void factory_keywords(struct ag_frame *f, const struct ag_args *args)
 }
 
 bool ag_call(struct ag_ctx *ctx, const char *name, const struct ag_args *args,
-	     struct ag_results *results)
+             struct ag_results *results)
 {
 	struct ag_frame f;
 	char why[160] = "";

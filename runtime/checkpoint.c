@@ -45,7 +45,7 @@ static struct ag_tensor *rng_state(struct ag_ctx *ctx)
 }
 
 static bool run_plain(struct ag_ctx *ctx, ag_checkpoint_fn *run, void *data,
-		      struct ag_tensor *const *inputs, uint32_t count, struct ag_results *outputs)
+                      struct ag_tensor *const *inputs, uint32_t count, struct ag_results *outputs)
 {
 	struct ag_grad_mode mode = ag_no_grad(ctx);
 	bool good = run(ctx, data, inputs, count, outputs);
@@ -55,8 +55,8 @@ static bool run_plain(struct ag_ctx *ctx, ag_checkpoint_fn *run, void *data,
 }
 
 bool ag_checkpoint(struct ag_ctx *ctx, ag_checkpoint_fn *run, struct ag_closure closure,
-		   struct ag_tensor *const *inputs, uint32_t ninputs, bool reentrant,
-		   bool preserve_rng, struct ag_results *outputs)
+                   struct ag_tensor *const *inputs, uint32_t ninputs, bool reentrant,
+                   bool preserve_rng, struct ag_results *outputs)
 {
 	struct ag_random before = ctx->random;
 	struct checkpoint *cp;

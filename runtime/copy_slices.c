@@ -33,7 +33,8 @@ void ag_copy_slices(struct ag_tensor *view, struct ag_node *fn)
 {
 	struct ag_tensor *base = view->base;
 	struct copy_slices *s = ag_alloc(1, sizeof(*s));
-	struct ag_node *n = ag_node_new(view->ctx, AG_NODE_CopySlices, fn->nedges ? fn->nedges : 1, 0, 0);
+	struct ag_node *n =
+	        ag_node_new(view->ctx, AG_NODE_CopySlices, fn->nedges ? fn->nedges : 1, 0, 0);
 	uint32_t i;
 
 	geometry_of(base, &s->base);
@@ -102,7 +103,7 @@ bool bw_CopySlices(struct ag_bw *b)
 		return ag_fail(ctx, AG_ERR_RUNTIME, "too many inputs in an in-place write");
 	result = op_clone_strided(ctx, grad, s->base.ndim, s->base.shape, s->base.strides);
 	slice = op_as_strided(ctx, result, s->view.ndim, s->view.shape, s->view.strides,
-			      s->view.offset - s->base.offset);
+	                      s->view.offset - s->base.offset);
 	inner_grad = op_clone(ctx, slice);
 	if (!inner_grad)
 		return false;

@@ -51,10 +51,10 @@ struct ag_tensor {
 	struct ag_version *own_version; /* NULL: the storage's */
 	struct ag_node *grad_fn;
 	struct ag_tensor *grad;
-	struct ag_tensor *base;	      /* root of the views, for differentiable views */
-	struct ag_node *accumulator;  /* weak */
-	struct ag_node *retain_node;  /* weak: node whose hook fills .grad */
-	struct ag_hook *hooks;	      /* of leaves; others live in the node */
+	struct ag_tensor *base;      /* root of the views, for differentiable views */
+	struct ag_node *accumulator; /* weak */
+	struct ag_node *retain_node; /* weak: node whose hook fills .grad */
+	struct ag_hook *hooks;       /* of leaves; others live in the node */
 	struct ag_hook *post_hooks;
 	struct ag_tensor *prev, *next; /* `next` also chains the dead */
 	uint64_t id;
@@ -101,7 +101,7 @@ enum ag_node_kind {
 struct ag_node {
 	struct ag_ctx *ctx;
 	struct ag_node *prev, *next; /* `next` also chains the dead */
-	uint64_t id;		     /* creation order; the engine runs higher ones first */
+	uint64_t id;                 /* creation order; the engine runs higher ones first */
 	struct ag_edge *edges;
 	struct ag_saved *saved;
 	int64_t *ints; /* shapes and dims the formula needs */
@@ -166,9 +166,9 @@ struct ag_ctx {
 	struct ag_signature **signatures;
 	uint16_t *name_table; /* hash of torch names to rows, see names.c */
 	struct ag_caching *caching;
-	uint32_t depth; /* of backward inside backward */
+	uint32_t depth;   /* of backward inside backward */
 	bool save_failed; /* an inference tensor was to be saved */
-	void *spare[8]; /* freed blocks by size class */
+	void *spare[8];   /* freed blocks by size class */
 	uint32_t spare_count[8];
 };
 
@@ -194,10 +194,10 @@ void ag_storage_unsave(struct ag_storage *s); /* and let go */
 /* ---- tensors */
 /* Contiguous. With data iff `with_data` and the context computes. */
 struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape,
-			  bool with_data);
+                          bool with_data);
 /* A handle on the same storage; shares the version; no history. */
 struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
-			   const int64_t *strides, int64_t offset);
+                           const int64_t *strides, int64_t offset);
 struct ag_tensor *ag_alias_same(struct ag_tensor *t);
 void ag_set_shape(struct ag_tensor *t, int ndim, const int64_t *shape, const int64_t *strides);
 int64_t ag_count(int ndim, const int64_t *shape);
@@ -210,7 +210,7 @@ void ag_bump(struct ag_tensor *t);
 int ag_dim(struct ag_ctx *ctx, const struct ag_tensor *t, int64_t dim);
 int ag_dim_of(struct ag_ctx *ctx, int64_t dim, int ndim);
 bool ag_broadcast(struct ag_ctx *ctx, const struct ag_tensor *a, const struct ag_tensor *b,
-		  int *ndim, int64_t *shape);
+                  int *ndim, int64_t *shape);
 const char *ag_shape_text(int ndim, const int64_t *shape, char *out, size_t size);
 struct ag_tensor *ag_scalar(struct ag_ctx *ctx, enum ag_dtype dtype, double value);
 /* The 0-dim 8-byte tensor that a Python number becomes. */
@@ -225,7 +225,7 @@ struct ag_tensor *scoped(struct ag_ctx *ctx, struct ag_tensor *t); /* NULL is fi
 
 /* ---- nodes */
 struct ag_node *ag_node_new(struct ag_ctx *ctx, enum ag_node_kind kind, uint32_t nedges,
-			    uint32_t nsaved, uint32_t nints);
+                            uint32_t nsaved, uint32_t nints);
 void ag_node_connect(struct ag_node *n, uint32_t i, struct ag_tensor *t);
 struct ag_edge ag_gradient_edge(struct ag_tensor *t); /* node owned, NULL: none */
 void ag_save_input(struct ag_node *n, uint32_t i, struct ag_tensor *t);
@@ -244,7 +244,7 @@ void ag_hooks_free(struct ag_hook *hooks);
 
 /* Makes `v`, an alias of `t`, a differentiable view of it. */
 void ag_make_view(struct ag_tensor *v, struct ag_tensor *t, struct ag_node *n,
-		  enum ag_creation creation);
+                  enum ag_creation creation);
 
 void ag_drop_version(struct ag_version *version);
 /* Gives an alias a version of its own, from zero: what changes it says nothing of the rest. */
@@ -258,7 +258,7 @@ const char *ag_custom_name(const struct ag_node *n);
 void ag_custom_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk);
 /* Shape and dtype of a result, as the engine checks gradients against. */
 const int64_t *ag_node_result(const struct ag_node *n, uint32_t slot, int *ndim,
-			      enum ag_dtype *dtype);
+                              enum ag_dtype *dtype);
 void ag_checkpoint_free(struct ag_node *n);
 void ag_checkpoint_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk);
 void ag_copy_slices_free(struct ag_node *n);
@@ -271,8 +271,8 @@ struct ag_bw {
 	struct ag_ctx *ctx;
 	struct ag_node *node;
 	struct ag_tensor **grads; /* per result, NULL: zero */
-	struct ag_tensor **out;	  /* per edge, owned */
-	const bool *wanted;	  /* per edge; NULL: all connected ones */
+	struct ag_tensor **out;   /* per edge, owned */
+	const bool *wanted;       /* per edge; NULL: all connected ones */
 };
 
 bool ag_bw_want(const struct ag_bw *b, uint32_t i);

@@ -20,7 +20,7 @@ struct ag_custom {
 };
 
 struct ag_custom *ag_custom_begin(struct ag_ctx *ctx, const char *name,
-				  ag_custom_backward_fn *backward, struct ag_closure closure)
+                                  ag_custom_backward_fn *backward, struct ag_closure closure)
 {
 	struct ag_custom *fn = ag_alloc(1, sizeof(*fn));
 
@@ -113,7 +113,7 @@ static bool among(struct ag_tensor *const *list, uint32_t count, const struct ag
 
 /* Gives one output its history; may put another tensor in its place. */
 static void wrap_output(struct ag_custom *fn, struct ag_node *node, struct ag_tensor *const *inputs,
-			uint32_t ninputs, struct ag_tensor **output)
+                        uint32_t ninputs, struct ag_tensor **output)
 {
 	struct ag_tensor *t = *output, *v;
 
@@ -139,7 +139,7 @@ static void wrap_output(struct ag_custom *fn, struct ag_node *node, struct ag_te
 }
 
 static void save_all(struct ag_custom *fn, struct ag_node *node, struct ag_tensor **outputs,
-		     uint32_t noutputs)
+                     uint32_t noutputs)
 {
 	uint32_t i;
 
@@ -159,7 +159,7 @@ static void save_all(struct ag_custom *fn, struct ag_node *node, struct ag_tenso
 }
 
 bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32_t ninputs,
-		   struct ag_tensor **outputs, uint32_t noutputs)
+                   struct ag_tensor **outputs, uint32_t noutputs)
 {
 	struct ag_ctx *ctx = fn->ctx;
 	struct ag_node *node;
@@ -235,7 +235,7 @@ bool bw_Custom(struct ag_bw *b)
 		grads[i] = b->grads[i] ? b->grads[i] : op_zeros(B_CTX, dtype, ndim, shape);
 	}
 	good = fn->backward(B_CTX, fn->closure.data, fn, grads, b->node->nresults, in,
-			    b->node->nedges);
+	                    b->node->nedges);
 	for (i = 0; i < b->node->nedges; i++) {
 		if (good)
 			B_SET(i, in[i]);
@@ -249,7 +249,7 @@ bool bw_Custom(struct ag_bw *b)
 /* ---- what cannot be known */
 
 struct ag_tensor *ag_opaque(struct ag_ctx *ctx, struct ag_tensor *const *inputs, uint32_t count,
-			    enum ag_dtype dtype, int ndim, const int64_t *shape, bool force)
+                            enum ag_dtype dtype, int ndim, const int64_t *shape, bool force)
 {
 	struct ag_tensor *out;
 	struct ag_node *node = NULL;
@@ -285,8 +285,8 @@ bool bw_Opaque(struct ag_bw *b)
 		t = B_SAVED(i);
 		if (!t)
 			return false;
-		B_SET(i, scoped(B_CTX, ag_make(B_CTX, (enum ag_dtype)t->dtype, t->ndim, t->shape,
-					       false)));
+		B_SET(i, scoped(B_CTX,
+		                ag_make(B_CTX, (enum ag_dtype)t->dtype, t->ndim, t->shape, false)));
 	}
 	return true;
 }

@@ -9,7 +9,8 @@ void ag_device_open(struct ag_ctx *ctx)
 {
 	struct ag_caching_options options = {0};
 
-	options.device_bytes = ctx->options.device_bytes ? ctx->options.device_bytes : AG_DEVICE_BYTES;
+	options.device_bytes =
+	        ctx->options.device_bytes ? ctx->options.device_bytes : AG_DEVICE_BYTES;
 	ctx->caching = ag_caching_open(&options);
 }
 
@@ -48,11 +49,13 @@ bool ag_device_memory(const struct ag_ctx *ctx, struct ag_device_memory *memory)
 	stat = ag_caching_stat(ctx->caching, AG_CACHING_RESERVED_BYTES, AG_CACHING_ALL);
 	memory->reserved = stat.current;
 	memory->peak_reserved = stat.peak;
-	memory->active = ag_caching_stat(ctx->caching, AG_CACHING_ACTIVE_BYTES, AG_CACHING_ALL).current;
+	memory->active =
+	        ag_caching_stat(ctx->caching, AG_CACHING_ACTIVE_BYTES, AG_CACHING_ALL).current;
 	memory->requested =
-		ag_caching_stat(ctx->caching, AG_CACHING_REQUESTED_BYTES, AG_CACHING_ALL).current;
+	        ag_caching_stat(ctx->caching, AG_CACHING_REQUESTED_BYTES, AG_CACHING_ALL).current;
 	memory->inactive_split =
-		ag_caching_stat(ctx->caching, AG_CACHING_INACTIVE_SPLIT_BYTES, AG_CACHING_ALL).current;
+	        ag_caching_stat(ctx->caching, AG_CACHING_INACTIVE_SPLIT_BYTES, AG_CACHING_ALL)
+	                .current;
 	return true;
 }
 

@@ -134,38 +134,38 @@ static float bfloat_to_float(uint16_t half)
 }
 
 /* Expands its argument once per dtype with the C type and conversions. */
-#define EACH_DTYPE(PLAIN)                       \
-	case AG_BOOL8:                          \
-	case AG_U8:                             \
-		PLAIN(uint8_t);                 \
-		break;                          \
-	case AG_I8:                             \
-		PLAIN(int8_t);                  \
-		break;                          \
-	case AG_I16:                            \
-		PLAIN(int16_t);                 \
-		break;                          \
-	case AG_I32:                            \
-		PLAIN(int32_t);                 \
-		break;                          \
-	case AG_I64:                            \
-		PLAIN(int64_t);                 \
-		break;                          \
-	case AG_F32:                            \
-		PLAIN(float);                   \
-		break;                          \
-	case AG_F64:                            \
-		PLAIN(double);                  \
+#define EACH_DTYPE(PLAIN)                                                                          \
+	case AG_BOOL8:                                                                             \
+	case AG_U8:                                                                                \
+		PLAIN(uint8_t);                                                                    \
+		break;                                                                             \
+	case AG_I8:                                                                                \
+		PLAIN(int8_t);                                                                     \
+		break;                                                                             \
+	case AG_I16:                                                                               \
+		PLAIN(int16_t);                                                                    \
+		break;                                                                             \
+	case AG_I32:                                                                               \
+		PLAIN(int32_t);                                                                    \
+		break;                                                                             \
+	case AG_I64:                                                                               \
+		PLAIN(int64_t);                                                                    \
+		break;                                                                             \
+	case AG_F32:                                                                               \
+		PLAIN(float);                                                                      \
+		break;                                                                             \
+	case AG_F64:                                                                               \
+		PLAIN(double);                                                                     \
 		break;
 
 void ag_load_row(enum ag_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
-		 double *out)
+                 double *out)
 {
 	int64_t i;
 
 	switch (dtype) {
-#define LOAD(T)                 \
-	for (i = 0; i < n; i++) \
+#define LOAD(T)                                                                                    \
+	for (i = 0; i < n; i++)                                                                    \
 	out[i] = (double)((const T *)data)[at + i * stride]
 		EACH_DTYPE(LOAD)
 #undef LOAD
@@ -199,7 +199,7 @@ static int64_t to_int(double value)
 }
 
 void ag_store_row(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, int64_t n,
-		  const double *in)
+                  const double *in)
 {
 	int64_t i;
 
@@ -208,10 +208,10 @@ void ag_store_row(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, i
 		for (i = 0; i < n; i++)
 			((uint8_t *)data)[at + i * stride] = in[i] != 0;
 		break;
-#define STORE(id, T)                    \
-	case id:                        \
-		for (i = 0; i < n; i++) \
-			((T *)data)[at + i * stride] = (T)to_int(in[i]); \
+#define STORE(id, T)                                                                               \
+	case id:                                                                                   \
+		for (i = 0; i < n; i++)                                                            \
+			((T *)data)[at + i * stride] = (T)to_int(in[i]);                           \
 		break;
 		STORE(AG_U8, uint8_t)
 		STORE(AG_I8, int8_t)
@@ -253,14 +253,14 @@ void ag_store_row(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, i
 }
 
 void ag_load_ints(enum ag_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
-		  int64_t *out)
+                  int64_t *out)
 {
 	int64_t i;
 	double value;
 
 	switch (dtype) {
-#define LOAD(T)                 \
-	for (i = 0; i < n; i++) \
+#define LOAD(T)                                                                                    \
+	for (i = 0; i < n; i++)                                                                    \
 	out[i] = (int64_t)((const T *)data)[at + i * stride]
 	case AG_BOOL8:
 	case AG_U8:
@@ -289,7 +289,7 @@ void ag_load_ints(enum ag_dtype dtype, const void *data, int64_t at, int64_t str
 }
 
 void ag_store_ints(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, int64_t n,
-		   const int64_t *in)
+                   const int64_t *in)
 {
 	int64_t i;
 	double value;
@@ -299,10 +299,10 @@ void ag_store_ints(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, 
 		for (i = 0; i < n; i++)
 			((uint8_t *)data)[at + i * stride] = in[i] != 0;
 		break;
-#define STORE(id, T)                    \
-	case id:                        \
-		for (i = 0; i < n; i++) \
-			((T *)data)[at + i * stride] = (T)in[i]; \
+#define STORE(id, T)                                                                               \
+	case id:                                                                                   \
+		for (i = 0; i < n; i++)                                                            \
+			((T *)data)[at + i * stride] = (T)in[i];                                   \
 		break;
 		STORE(AG_U8, uint8_t)
 		STORE(AG_I8, int8_t)

@@ -13,13 +13,13 @@ void ag_store_double(enum ag_dtype dtype, void *data, int64_t at, double value);
 void ag_store_int(enum ag_dtype dtype, void *data, int64_t at, int64_t value);
 /* `n` elements `stride` apart to or from a plain array. */
 void ag_load_row(enum ag_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
-		 double *out);
+                 double *out);
 void ag_store_row(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, int64_t n,
-		  const double *in);
+                  const double *in);
 void ag_load_ints(enum ag_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
-		  int64_t *out);
+                  int64_t *out);
 void ag_store_ints(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, int64_t n,
-		   const int64_t *in);
+                   const int64_t *in);
 float ag_half_to_float(uint16_t half);
 uint16_t ag_float_to_half(float value);
 uint16_t ag_float_to_bfloat(float value);

@@ -11,9 +11,9 @@
 struct entry {
 	struct ag_node *node;
 	struct ag_tensor **grads; /* per result */
-	uint32_t waits;		  /* edges into it that have not run */
-	bool needed;		  /* runs, when the task is selective */
-	bool captured;		  /* its gradient is asked for */
+	uint32_t waits;           /* edges into it that have not run */
+	bool needed;              /* runs, when the task is selective */
+	bool captured;            /* its gradient is asked for */
 };
 
 struct capture {
@@ -97,7 +97,8 @@ static uint32_t entry_of(struct task *task, struct ag_node *node, bool *fresh)
 	if (*fresh) {
 		if (task->count == task->capacity) {
 			task->capacity = task->capacity ? 2 * task->capacity : 32;
-			task->entries = ag_grow(task->entries, task->capacity, sizeof(*task->entries));
+			task->entries =
+			        ag_grow(task->entries, task->capacity, sizeof(*task->entries));
 		}
 		memset(&task->entries[task->count], 0, sizeof(*task->entries));
 		task->entries[task->count].node = ag_node_retain(node);
@@ -252,7 +253,7 @@ static bool buffer_add(struct task *task, struct entry *e, uint32_t slot, struct
 
 /* Makes `grad` (owned) fit the result it is the gradient of. */
 static struct ag_tensor *validate(struct task *task, struct ag_node *n, uint32_t slot,
-				  struct ag_tensor *grad)
+                                  struct ag_tensor *grad)
 {
 	struct ag_ctx *ctx = task->ctx;
 	enum ag_dtype dtype;
@@ -441,8 +442,9 @@ static bool add_root(struct task *task, struct ag_tensor *t, struct ag_tensor *g
 	bool fresh;
 
 	if (!edge.node)
-		return ag_fail(task->ctx, AG_ERR_RUNTIME,
-			       "element 0 of tensors does not require grad and does not have a grad_fn");
+		return ag_fail(
+		        task->ctx, AG_ERR_RUNTIME,
+		        "element 0 of tensors does not require grad and does not have a grad_fn");
 	at = entry_of(task, edge.node, &fresh);
 	ag_node_release(edge.node);
 	return buffer_add(task, &task->entries[at], edge.slot, ag_retain(grad));
@@ -460,7 +462,7 @@ static bool add_captures(struct task *task, struct ag_tensor *const *inputs, uin
 
 		if (!inputs[i] || !ag_requires_grad(inputs[i]))
 			return ag_fail(task->ctx, AG_ERR_RUNTIME,
-				       "One of the differentiated Tensors does not require grad");
+			               "One of the differentiated Tensors does not require grad");
 		edge = ag_gradient_edge(inputs[i]);
 		at = edge.node ? find_entry(task, edge.node) : -1;
 		ag_node_release(edge.node);
@@ -507,24 +509,26 @@ static struct ag_tensor *root_grad(struct ag_ctx *ctx, struct ag_tensor *t, stru
 
 	if (grad && !ag_same_shape(t, grad))
 		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "Mismatch in shape: grad_output[0] has a shape of torch.Size(%s) and output[0] has a shape of torch.Size(%s).",
-			       ag_shape_text(grad->ndim, grad->shape, a, sizeof(a)),
-			       ag_shape_text(t->ndim, t->shape, b, sizeof(b)));
+		               "Mismatch in shape: grad_output[0] has a shape of torch.Size(%s) "
+		               "and output[0] has a shape of torch.Size(%s).",
+		               ag_shape_text(grad->ndim, grad->shape, a, sizeof(a)),
+		               ag_shape_text(t->ndim, t->shape, b, sizeof(b)));
 	if (grad)
 		return ag_retain(grad);
 	if (!ag_requires_grad(t))
-		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "element 0 of tensors does not require grad and does not have a grad_fn");
+		return ag_null(
+		        ctx, AG_ERR_RUNTIME,
+		        "element 0 of tensors does not require grad and does not have a grad_fn");
 	if (t->numel != 1)
 		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "grad can be implicitly created only for scalar outputs");
+		               "grad can be implicitly created only for scalar outputs");
 	return ag_ones_like(ctx, t);
 }
 
 static bool engine_run(struct ag_ctx *ctx, struct ag_tensor *const *roots,
-		       struct ag_tensor *const *grads, uint32_t count,
-		       struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags,
-		       struct ag_tensor **out)
+                       struct ag_tensor *const *grads, uint32_t count,
+                       struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags,
+                       struct ag_tensor **out)
 {
 	struct task task = {.ctx = ctx, .flags = flags, .out = out};
 	struct ag_tensor **held = ag_alloc(count, sizeof(*held));
@@ -552,10 +556,11 @@ static bool engine_run(struct ag_ctx *ctx, struct ag_tensor *const *roots,
 }
 
 bool ag_backward_many(struct ag_ctx *ctx, struct ag_tensor *const *tensors,
-		      struct ag_tensor *const *grads, uint32_t count,
-		      struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags)
+                      struct ag_tensor *const *grads, uint32_t count,
+                      struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags)
 {
-	return engine_run(ctx, tensors, grads, count, ninputs ? inputs : NULL, ninputs, flags, NULL);
+	return engine_run(ctx, tensors, grads, count, ninputs ? inputs : NULL, ninputs, flags,
+	                  NULL);
 }
 
 bool ag_backward(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *grad, unsigned flags)
@@ -564,9 +569,9 @@ bool ag_backward(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *grad
 }
 
 bool ag_grad(struct ag_ctx *ctx, struct ag_tensor *const *outputs,
-	     struct ag_tensor *const *grad_outputs, uint32_t noutputs,
-	     struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags,
-	     struct ag_tensor **out)
+             struct ag_tensor *const *grad_outputs, uint32_t noutputs,
+             struct ag_tensor *const *inputs, uint32_t ninputs, unsigned flags,
+             struct ag_tensor **out)
 {
 	uint32_t i;
 	bool good;
@@ -576,7 +581,9 @@ bool ag_grad(struct ag_ctx *ctx, struct ag_tensor *const *outputs,
 	for (i = 0; i < ninputs && good && !(flags & AG_ALLOW_UNUSED); i++) {
 		if (!out[i])
 			good = ag_fail(ctx, AG_ERR_RUNTIME,
-				       "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
+			               "One of the differentiated Tensors appears to not have been "
+			               "used in the graph. Set allow_unused=True if this is the "
+			               "desired behavior.");
 	}
 	for (i = 0; i < ninputs && !good; i++) {
 		ag_release(out[i]);

@@ -8,7 +8,7 @@
 /* Hooks of results and of the leaf; grads may be replaced. */
 bool ag_run_tensor_hooks(struct ag_ctx *ctx, struct ag_node *n, struct ag_tensor **grads);
 bool ag_run_node_hooks(struct ag_ctx *ctx, struct ag_node *n, struct ag_tensor **grad_inputs,
-		       struct ag_tensor **grad_outputs);
+                       struct ag_tensor **grad_outputs);
 /* Adds to leaf's .grad; takes over `grad`. */
 bool ag_accumulate(struct ag_ctx *ctx, struct ag_tensor *leaf, struct ag_tensor *grad);
 

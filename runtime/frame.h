@@ -44,7 +44,7 @@ const struct ag_signature *ag_signature_of(struct ag_ctx *ctx, enum ag_op op);
 void ag_signature_parse(const char *text, struct ag_signature *s);
 /* Fills values[0..s->count); false when the arguments do not fit, with `why`. */
 bool ag_bind(const struct ag_signature *s, const struct ag_args *args, struct ag_value *values,
-	     struct ag_value *extra, uint32_t flags, char *why, size_t why_size);
+             struct ag_value *extra, uint32_t flags, char *why, size_t why_size);
 
 /* Arguments. */
 static inline struct ag_tensor *arg_t(const struct ag_frame *f, uint32_t i)

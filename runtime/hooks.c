@@ -25,14 +25,14 @@ static void closure_refused(struct ag_closure closure)
 }
 
 uint64_t ag_tensor_hook(struct ag_ctx *ctx, struct ag_tensor *t, ag_hook_fn *fn,
-			struct ag_closure closure)
+                        struct ag_closure closure)
 {
 	struct ag_hook hook = {.kind = AG_HOOK_TENSOR, .fn = fn, .closure = closure};
 	struct ag_node *node;
 
 	if (!t || !ag_requires_grad(t)) {
 		ag_fail(ctx, AG_ERR_RUNTIME,
-			"cannot register a hook on a tensor that doesn't require gradient");
+		        "cannot register a hook on a tensor that doesn't require gradient");
 		closure_refused(closure);
 		return 0;
 	}
@@ -44,13 +44,13 @@ uint64_t ag_tensor_hook(struct ag_ctx *ctx, struct ag_tensor *t, ag_hook_fn *fn,
 }
 
 uint64_t ag_post_accumulate_hook(struct ag_ctx *ctx, struct ag_tensor *t, ag_hook_fn *fn,
-				 struct ag_closure closure)
+                                 struct ag_closure closure)
 {
 	struct ag_hook hook = {.kind = AG_HOOK_POST, .fn = fn, .closure = closure};
 
 	if (!t || !t->requires_grad || t->grad_fn) {
 		ag_fail(ctx, AG_ERR_RUNTIME,
-			"post accumulate grad hooks cannot be registered on non-leaf tensors");
+		        "post accumulate grad hooks cannot be registered on non-leaf tensors");
 		closure_refused(closure);
 		return 0;
 	}
@@ -58,7 +58,7 @@ uint64_t ag_post_accumulate_hook(struct ag_ctx *ctx, struct ag_tensor *t, ag_hoo
 }
 
 uint64_t ag_node_hook(struct ag_ctx *ctx, struct ag_node *node, ag_node_hook_fn *fn,
-		      struct ag_closure closure)
+                      struct ag_closure closure)
 {
 	struct ag_hook hook = {.kind = AG_HOOK_NODE, .node_fn = fn, .closure = closure};
 
@@ -72,7 +72,7 @@ bool ag_retain_grad(struct ag_ctx *ctx, struct ag_tensor *t)
 
 	if (!t || !ag_requires_grad(t))
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "can't retain_grad on Tensor that has requires_grad=False");
+		               "can't retain_grad on Tensor that has requires_grad=False");
 	node = ag_grad_fn(ctx, t);
 	if (!node || t->retains_grad)
 		return true;
@@ -124,7 +124,7 @@ static bool fill_grad(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor 
 }
 
 static bool run_list(struct ag_ctx *ctx, struct ag_hook *list, enum ag_hook_kind kind,
-		     struct ag_tensor **grads)
+                     struct ag_tensor **grads)
 {
 	struct ag_hook *hook, *next;
 
@@ -165,7 +165,7 @@ bool ag_run_tensor_hooks(struct ag_ctx *ctx, struct ag_node *n, struct ag_tensor
 }
 
 bool ag_run_node_hooks(struct ag_ctx *ctx, struct ag_node *n, struct ag_tensor **grad_inputs,
-		       struct ag_tensor **grad_outputs)
+                       struct ag_tensor **grad_outputs)
 {
 	struct ag_hook *hook, *next;
 
@@ -173,7 +173,7 @@ bool ag_run_node_hooks(struct ag_ctx *ctx, struct ag_node *n, struct ag_tensor *
 		next = hook->next;
 		if (hook->kind == AG_HOOK_NODE &&
 		    !hook->node_fn(ctx, hook->closure.data, grad_inputs, n->nedges, grad_outputs,
-				   n->nresults))
+		                   n->nresults))
 			return false;
 	}
 	return true;
@@ -194,7 +194,7 @@ static bool layout_fits(const struct ag_tensor *grad, const struct ag_tensor *le
 }
 
 static struct ag_tensor *first_grad(struct ag_ctx *ctx, struct ag_tensor *leaf,
-				    struct ag_tensor *grad)
+                                    struct ag_tensor *grad)
 {
 	if (!ctx->mode.enabled && grad->refs == 1 && layout_fits(grad, leaf))
 		return ag_alias_same(grad);

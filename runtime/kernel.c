@@ -39,7 +39,7 @@ bool ag_ready2(struct ag_tensor *out, struct ag_tensor *a, struct ag_tensor *b)
 }
 
 static void broadcast_strides(const struct ag_tensor *t, const struct ag_tensor *out,
-			      int64_t *strides)
+                              int64_t *strides)
 {
 	int d, shift = out->ndim - t->ndim;
 
@@ -82,10 +82,10 @@ static void walk_open(struct walk *w, struct ag_tensor *out, struct ag_tensor *c
 		for (k = 0; k <= nin; k++) {
 			w->strides[k][d] = w->strides[k][d + 1];
 			memmove(&w->strides[k][d + 1], &w->strides[k][d + 2],
-				(size_t)(w->ndim - d - 2) * sizeof(int64_t));
+			        (size_t)(w->ndim - d - 2) * sizeof(int64_t));
 		}
 		memmove(&w->shape[d + 1], &w->shape[d + 2],
-			(size_t)(w->ndim - d - 2) * sizeof(int64_t));
+		        (size_t)(w->ndim - d - 2) * sizeof(int64_t));
 		w->ndim--;
 	}
 	if (w->ndim == 0) {
@@ -114,7 +114,7 @@ static bool walk_next(struct walk *w, int64_t *index)
 }
 
 static void map_row(const struct walk *w, struct ag_tensor *out, struct ag_tensor *const *in,
-		    ag_map_fn *fn, const double *p)
+                    ag_map_fn *fn, const double *p)
 {
 	double buffers[AG_MAP_INPUTS + 1][AG_CHUNK];
 	const double *args[AG_MAP_INPUTS];
@@ -128,17 +128,17 @@ static void map_row(const struct walk *w, struct ag_tensor *out, struct ag_tenso
 
 		for (k = 0; k < w->nin; k++)
 			ag_load_row((enum ag_dtype)in[k]->dtype, in[k]->storage->data,
-				    w->at[k] + i * w->strides[k][last], w->strides[k][last], n,
-				    buffers[k]);
+			            w->at[k] + i * w->strides[k][last], w->strides[k][last], n,
+			            buffers[k]);
 		fn(n, buffers[AG_MAP_INPUTS], args, p);
 		ag_store_row((enum ag_dtype)out->dtype, out->storage->data,
-			     w->at[w->nin] + i * w->strides[w->nin][last], w->strides[w->nin][last],
-			     n, buffers[AG_MAP_INPUTS]);
+		             w->at[w->nin] + i * w->strides[w->nin][last], w->strides[w->nin][last],
+		             n, buffers[AG_MAP_INPUTS]);
 	}
 }
 
 static void imap_row(const struct walk *w, struct ag_tensor *out, struct ag_tensor *const *in,
-		     ag_imap_fn *fn, const double *p)
+                     ag_imap_fn *fn, const double *p)
 {
 	int64_t buffers[AG_MAP_INPUTS + 1][AG_CHUNK];
 	const int64_t *args[AG_MAP_INPUTS];
@@ -152,17 +152,17 @@ static void imap_row(const struct walk *w, struct ag_tensor *out, struct ag_tens
 
 		for (k = 0; k < w->nin; k++)
 			ag_load_ints((enum ag_dtype)in[k]->dtype, in[k]->storage->data,
-				     w->at[k] + i * w->strides[k][last], w->strides[k][last], n,
-				     buffers[k]);
+			             w->at[k] + i * w->strides[k][last], w->strides[k][last], n,
+			             buffers[k]);
 		fn(n, buffers[AG_MAP_INPUTS], args, p);
 		ag_store_ints((enum ag_dtype)out->dtype, out->storage->data,
-			      w->at[w->nin] + i * w->strides[w->nin][last],
-			      w->strides[w->nin][last], n, buffers[AG_MAP_INPUTS]);
+		              w->at[w->nin] + i * w->strides[w->nin][last],
+		              w->strides[w->nin][last], n, buffers[AG_MAP_INPUTS]);
 	}
 }
 
 void ag_map(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_map_fn *fn,
-	    const double *p)
+            const double *p)
 {
 	int64_t index[AG_MAX_DIMS] = {0};
 	struct walk w;
@@ -176,7 +176,7 @@ void ag_map(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_map_
 }
 
 void ag_imap(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_imap_fn *fn,
-	     const double *p)
+             const double *p)
 {
 	int64_t index[AG_MAX_DIMS] = {0};
 	struct walk w;
@@ -227,12 +227,12 @@ void ag_copy_data(struct ag_tensor *out, struct ag_tensor *src)
 		size_t size = ag_dtype_size((enum ag_dtype)out->dtype);
 
 		memmove((char *)out->storage->data + (size_t)out->offset * size,
-			(const char *)src->storage->data + (size_t)src->offset * size,
-			(size_t)out->numel * size);
+		        (const char *)src->storage->data + (size_t)src->offset * size,
+		        (size_t)out->numel * size);
 	} else if (ag_category((enum ag_dtype)out->dtype) == 3 && out->dtype == src->dtype) {
 		copy_complex(out, src);
 	} else if (ag_dtype_is_float((enum ag_dtype)out->dtype) ||
-		   ag_dtype_is_float((enum ag_dtype)src->dtype)) {
+	           ag_dtype_is_float((enum ag_dtype)src->dtype)) {
 		ag_map(out, &src, 1, copy_doubles, NULL);
 	} else {
 		ag_imap(out, &src, 1, copy_ints, NULL);
@@ -268,7 +268,7 @@ double *ag_plain(const struct ag_tensor *t)
 	row = t->shape[t->ndim - 1];
 	for (i = 0; i < t->numel; i += row) {
 		ag_load_row((enum ag_dtype)t->dtype, t->storage->data, at, t->strides[t->ndim - 1],
-			    row, out + i);
+		            row, out + i);
 		index[t->ndim - 1] = row - 1;
 		at += t->strides[t->ndim - 1] * (row - 1) + ag_step(t, index);
 	}

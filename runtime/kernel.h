@@ -14,9 +14,9 @@ typedef void ag_imap_fn(int64_t n, int64_t *out, const int64_t *const *in, const
 
 /* out[i] = fn(in[0][i], ...); inputs are broadcast to out's shape. */
 void ag_map(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_map_fn *fn,
-	    const double *p);
+            const double *p);
 void ag_imap(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_imap_fn *fn,
-	     const double *p);
+             const double *p);
 /* Whether the data is there; drops out's when an input has none. */
 bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin);
 bool ag_ready1(struct ag_tensor *out, struct ag_tensor *a);

@@ -36,7 +36,8 @@ static bool take_number(struct literal *l, const struct ag_value *v, int depth)
 	if (l->ndim < 0)
 		l->ndim = depth;
 	if (depth != l->ndim)
-		return ag_fail(l->ctx, AG_ERR_VALUE, "expected sequence of equal length at dim %d", depth);
+		return ag_fail(l->ctx, AG_ERR_VALUE, "expected sequence of equal length at dim %d",
+		               depth);
 	l->any_float |= v->kind == AG_FLOAT;
 	l->any_int |= v->kind == AG_INT;
 	l->any_bool |= v->kind == AG_BOOL;
@@ -53,9 +54,9 @@ static bool take_tensor(struct literal *l, const struct ag_tensor *t, int depth)
 		l->ndim = depth;
 	if (t->numel != 1 || depth != l->ndim)
 		return ag_fail(l->ctx, AG_ERR_VALUE,
-			       "only one element tensors can be converted to Python scalars");
+		               "only one element tensors can be converted to Python scalars");
 	l->tensor_dtype = l->any_tensor ? ag_promote(l->tensor_dtype, (enum ag_dtype)t->dtype)
-					: (enum ag_dtype)t->dtype;
+	                                : (enum ag_dtype)t->dtype;
 	l->any_tensor = true;
 	if (!t->storage->data) {
 		l->unknown = true;
@@ -85,8 +86,8 @@ static bool take_value(struct literal *l, const struct ag_value *v, int depth)
 			l->shape[depth] = v->count;
 		if (l->shape[depth] != v->count)
 			return ag_fail(l->ctx, AG_ERR_VALUE,
-				       "expected sequence of length %lld at dim %d (got %u)",
-				       (long long)l->shape[depth], depth, v->count);
+			               "expected sequence of length %lld at dim %d (got %u)",
+			               (long long)l->shape[depth], depth, v->count);
 	}
 	if (!v->count && l->ndim < 0)
 		l->ndim = depth + 1;
@@ -99,19 +100,19 @@ static bool take_value(struct literal *l, const struct ag_value *v, int depth)
 
 static enum ag_dtype literal_dtype(const struct literal *l)
 {
-	enum ag_dtype dtype = l->any_float ? l->ctx->default_dtype
-			      : l->any_int ? AG_I64
-			      : l->any_bool ? AG_BOOL8
-					    : l->ctx->default_dtype;
+	enum ag_dtype dtype = l->any_float  ? l->ctx->default_dtype
+	                      : l->any_int  ? AG_I64
+	                      : l->any_bool ? AG_BOOL8
+	                                    : l->ctx->default_dtype;
 
 	if (!l->any_tensor)
 		return dtype;
 	return l->any_float || l->any_int || l->any_bool ? ag_promote(dtype, l->tensor_dtype)
-							 : l->tensor_dtype;
+	                                                 : l->tensor_dtype;
 }
 
 struct ag_tensor *ag_tensor_of(struct ag_ctx *ctx, const struct ag_value *data,
-			       const enum ag_dtype *dtype, bool requires_grad)
+                               const enum ag_dtype *dtype, bool requires_grad)
 {
 	struct literal l = {.ctx = ctx, .ndim = -1};
 	struct ag_tensor *t = NULL;
@@ -149,8 +150,8 @@ bool op_run_tensor(struct ag_frame *f)
 	struct ag_tensor *t;
 
 	if (f->v[0].kind != AG_TENSOR)
-		return ag_give(f, ag_tensor_of(f->ctx, &f->v[0], f->v[1].kind == AG_DTYPE ? &dtype : NULL,
-					       false));
+		return ag_give(f, ag_tensor_of(f->ctx, &f->v[0],
+		                               f->v[1].kind == AG_DTYPE ? &dtype : NULL, false));
 	mode = ag_no_grad(f->ctx);
 	t = op_clone(f->ctx, f->v[0].as.tensor);
 	if (t && f->v[1].kind == AG_DTYPE)
@@ -166,8 +167,8 @@ bool op_run_as_tensor(struct ag_frame *f)
 	if (f->v[0].kind != AG_TENSOR)
 		return op_run_tensor(f);
 	return ag_give_ref(f, f->v[1].kind == AG_DTYPE
-				      ? op_cast(f->ctx, f->v[0].as.tensor, f->v[1].as.dtype)
-				      : f->v[0].as.tensor);
+	                              ? op_cast(f->ctx, f->v[0].as.tensor, f->v[1].as.dtype)
+	                              : f->v[0].as.tensor);
 }
 
 /* ---- text */
@@ -190,7 +191,8 @@ struct style {
 	int width;
 };
 
-static void say_number(struct text *t, const struct style *s, enum ag_dtype dtype, double x, bool pad)
+static void say_number(struct text *t, const struct style *s, enum ag_dtype dtype, double x,
+                       bool pad)
 {
 	char piece[64];
 	int n;
@@ -202,7 +204,11 @@ static void say_number(struct text *t, const struct style *s, enum ag_dtype dtyp
 	else if (isnan(x) || isinf(x))
 		snprintf(piece, sizeof(piece), isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
 	else
-		snprintf(piece, sizeof(piece), s->science ? "%.4e" : s->whole ? "%.0f." : "%.4f", x);
+		snprintf(piece, sizeof(piece),
+		         s->science ? "%.4e"
+		         : s->whole ? "%.0f."
+		                    : "%.4f",
+		         x);
 	for (n = (int)strlen(piece); pad && n < s->width; n++)
 		say_word(t, " ");
 	say_word(t, piece);
@@ -227,7 +233,7 @@ static struct style style_of(const struct ag_tensor *a, const double *x)
 		low = y > 0 && y < low ? y : low;
 	}
 	s.science = ag_dtype_is_float((enum ag_dtype)a->dtype) &&
-		    (top > 1e8 || (!s.whole && (low < 1e-4 || top / low > 1000)));
+	            (top > 1e8 || (!s.whole && (low < 1e-4 || top / low > 1000)));
 	for (i = 0; i < a->numel; i++) {
 		measure.used = 0;
 		say_number(&measure, &s, (enum ag_dtype)a->dtype, x[i], false);
@@ -236,8 +242,8 @@ static struct style style_of(const struct ag_tensor *a, const double *x)
 	return s;
 }
 
-static void say_level(struct text *t, const struct ag_tensor *a, const double *x, const struct style *s,
-		      int dim, int64_t *at)
+static void say_level(struct text *t, const struct ag_tensor *a, const double *x,
+                      const struct style *s, int dim, int64_t *at)
 {
 	int64_t i;
 	int k;

@@ -8,8 +8,8 @@
 #include "runtime/op.h"
 
 static const struct ag_module_info infos[AG_MODULE_COUNT] = {
-	[AG_MODULE_CONTAINER] = {"Module", "", "", "", NULL},
-#define MODULE(name, signature, function, arguments, build) \
+        [AG_MODULE_CONTAINER] = {"Module", "", "", "", NULL},
+#define MODULE(name, signature, function, arguments, build)                                        \
 	[AG_MODULE_##name] = {#name, signature, function, arguments, ag_build_##build},
 #include "runtime/modules.def"
 #undef MODULE
@@ -102,7 +102,7 @@ struct ag_module *ag_module_new(struct ag_ctx *ctx, const char *name, const stru
 	}
 	m = module_alloc(ctx, id, infos[id].name);
 	if (!ag_bind(m->signature, args ? args : &nothing, m->settings, extra, AG_OPF_FACTORY, why,
-		     sizeof(why))) {
+	             sizeof(why))) {
 		ag_fail(ctx, AG_ERR_TYPE, "%s.__init__(): %s", infos[id].name, why);
 		memset(m->settings, 0, sizeof(m->settings));
 		ag_module_release(m);
@@ -198,7 +198,7 @@ bool ag_module_setting(const struct ag_module *m, const char *name, double *valu
 }
 
 bool ag_module_ints(struct ag_ctx *ctx, const struct ag_module *m, const char *name, int n,
-		    int64_t *out)
+                    int64_t *out)
 {
 	const struct ag_value *v = ag_module_find(m, name);
 	int i;
@@ -207,7 +207,7 @@ bool ag_module_ints(struct ag_ctx *ctx, const struct ag_module *m, const char *n
 		return ag_fail(ctx, AG_ERR_VALUE, "%s: %s must have %d values", m->name, name, n);
 	for (i = 0; i < n; i++)
 		out[i] = v->kind != AG_LIST ? ag_value_int(v)
-					    : ag_value_int(&v->as.list[v->count == 1 ? 0 : i]);
+		                            : ag_value_int(&v->as.list[v->count == 1 ? 0 : i]);
 	return true;
 }
 
@@ -223,15 +223,16 @@ static int slot_of(const struct ag_module *m, const char *name)
 }
 
 bool ag_module_set_tensor(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
-			  const char *name, struct ag_tensor *t)
+                          const char *name, struct ag_tensor *t)
 {
 	int at = slot_of(m, name);
 	struct ag_tensor *old;
 
 	if (kind == AG_SLOT_PARAMETER && t && !t->is_parameter)
 		return ag_fail(ctx, AG_ERR_TYPE,
-			       "cannot assign 'torch.FloatTensor' object to parameter '%s' (torch.nn.Parameter or None required)",
-			       name);
+		               "cannot assign 'torch.FloatTensor' object to parameter '%s' "
+		               "(torch.nn.Parameter or None required)",
+		               name);
 	if (at < 0) {
 		at = (int)m->nslots++;
 		m->slots = ag_grow(m->slots, m->nslots, sizeof(*m->slots));
@@ -253,8 +254,8 @@ struct ag_tensor *ag_module_tensor(struct ag_module *m, const char *name)
 }
 
 struct ag_tensor *ag_module_make(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
-				 const char *name, enum ag_dtype dtype, int ndim,
-				 const int64_t *shape)
+                                 const char *name, enum ag_dtype dtype, int ndim,
+                                 const int64_t *shape)
 {
 	struct ag_tensor *t = ag_make(ctx, dtype, ndim, shape, true), *p = t;
 
@@ -276,7 +277,7 @@ void ag_module_label(char *out, size_t size, const char *head, int number, const
 }
 
 bool ag_module_set_child(struct ag_ctx *ctx, struct ag_module *m, const char *name,
-			 struct ag_module *child)
+                         struct ag_module *child)
 {
 	struct ag_module *old;
 	uint32_t i;
@@ -541,7 +542,7 @@ static bool move_tensors(struct ag_ctx *ctx, struct ag_module *m, const void *da
 }
 
 bool ag_module_to(struct ag_ctx *ctx, struct ag_module *m, const enum ag_dtype *dtype,
-		  const enum ag_device *device)
+                  const enum ag_device *device)
 {
 	struct target to = {dtype, device};
 
@@ -562,7 +563,8 @@ static struct ag_module *copy_one(struct ag_ctx *ctx, const struct ag_module *m)
 		own_setting(&copy->settings[i]);
 	}
 	for (i = 0; i < m->nslots; i++) {
-		struct ag_tensor *t = m->slots[i].tensor, *data = t ? ag_clone(ctx, t) : NULL, *p = data;
+		struct ag_tensor *t = m->slots[i].tensor, *data = t ? ag_clone(ctx, t) : NULL,
+		                 *p = data;
 
 		if (t && t->is_parameter && data) {
 			p = ag_parameter(ctx, data, t->requires_grad);
@@ -613,7 +615,7 @@ struct ag_module *ag_module_copy(struct ag_ctx *ctx, struct ag_module *m)
 	for (i = 0; i < c.count; i++) {
 		for (k = 0; k < c.from[i]->nlinks; k++)
 			ag_module_set_child(ctx, c.to[i], c.from[i]->links[k].name,
-					    copied(&c, c.from[i]->links[k].child));
+			                    copied(&c, c.from[i]->links[k].child));
 	}
 	root = ag_module_retain(c.to[0]);
 	for (i = 0; i < c.count; i++)
@@ -625,8 +627,8 @@ struct ag_module *ag_module_copy(struct ag_ctx *ctx, struct ag_module *m)
 
 /* ---- hooks and calls */
 
-static uint64_t add_hook(struct ag_ctx *ctx, struct ag_module *m, bool before, ag_module_hook_fn *fn,
-			 struct ag_closure closure)
+static uint64_t add_hook(struct ag_ctx *ctx, struct ag_module *m, bool before,
+                         ag_module_hook_fn *fn, struct ag_closure closure)
 {
 	struct ag_module_hook *hook;
 
@@ -640,13 +642,13 @@ static uint64_t add_hook(struct ag_ctx *ctx, struct ag_module *m, bool before, a
 }
 
 uint64_t ag_module_forward_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
-				struct ag_closure closure)
+                                struct ag_closure closure)
 {
 	return add_hook(ctx, m, false, fn, closure);
 }
 
 uint64_t ag_module_forward_pre_hook(struct ag_ctx *ctx, struct ag_module *m, ag_module_hook_fn *fn,
-				    struct ag_closure closure)
+                                    struct ag_closure closure)
 {
 	return add_hook(ctx, m, true, fn, closure);
 }
@@ -669,7 +671,7 @@ void ag_module_hook_remove(struct ag_module *m, uint64_t handle)
 }
 
 static bool run_hooks(struct ag_ctx *ctx, struct ag_module *m, bool before,
-		      struct ag_tensor **tensors, uint32_t count)
+                      struct ag_tensor **tensors, uint32_t count)
 {
 	uint32_t i;
 
@@ -682,7 +684,7 @@ static bool run_hooks(struct ag_ctx *ctx, struct ag_module *m, bool before,
 }
 
 bool ag_module_call(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-		    struct ag_results *results)
+                    struct ag_results *results)
 {
 	struct ag_tensor *inputs[AG_MAX_PARAMS];
 	uint32_t i, n = 0;

@@ -58,17 +58,17 @@ int64_t ag_module_int(const struct ag_module *m, const char *name);
 double ag_module_float(const struct ag_module *m, const char *name);
 /* Integers of a setting spread over n places. */
 bool ag_module_ints(struct ag_ctx *ctx, const struct ag_module *m, const char *name, int n,
-		    int64_t *out);
+                    int64_t *out);
 /* Registers a fresh parameter (or buffer) of this shape, with data; borrowed. */
 struct ag_tensor *ag_module_make(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
-				 const char *name, enum ag_dtype dtype, int ndim,
-				 const int64_t *shape);
+                                 const char *name, enum ag_dtype dtype, int ndim,
+                                 const int64_t *shape);
 bool ag_module_run(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-		   struct ag_results *results);
+                   struct ag_results *results);
 /* A name with a number in it: "weight_ih_l", 1, "_reverse". */
 void ag_module_label(char *out, size_t size, const char *head, int number, const char *tail);
 
-#define MODULE(name, signature, function, arguments, build) \
+#define MODULE(name, signature, function, arguments, build)                                        \
 	bool ag_build_##build(struct ag_ctx *ctx, struct ag_module *m);
 #include "runtime/modules.def"
 #undef MODULE

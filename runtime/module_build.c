@@ -22,15 +22,15 @@ static struct ag_array array_of(struct ag_tensor *t)
 	return a;
 }
 
-static struct ag_tensor *parameter(struct ag_ctx *ctx, struct ag_module *m, const char *name, int ndim,
-				   const int64_t *shape)
+static struct ag_tensor *parameter(struct ag_ctx *ctx, struct ag_module *m, const char *name,
+                                   int ndim, const int64_t *shape)
 {
 	return ag_module_make(ctx, m, AG_SLOT_PARAMETER, name, ctx->default_dtype, ndim, shape);
 }
 
 /* A parameter that may be switched off: registered as None then. */
-static struct ag_tensor *optional(struct ag_ctx *ctx, struct ag_module *m, bool on, const char *name,
-				  int ndim, const int64_t *shape)
+static struct ag_tensor *optional(struct ag_ctx *ctx, struct ag_module *m, bool on,
+                                  const char *name, int ndim, const int64_t *shape)
 {
 	if (on)
 		return parameter(ctx, m, name, ndim, shape);
@@ -49,8 +49,9 @@ static bool positive(struct ag_ctx *ctx, const struct ag_module *m, const char *
 {
 	int64_t n = ag_module_int(m, name);
 
-	return n >= 0 || ag_fail(ctx, AG_ERR_RUNTIME,
-				 "Trying to create tensor with negative dimension %lld", (long long)n);
+	return n >= 0 ||
+	       ag_fail(ctx, AG_ERR_RUNTIME, "Trying to create tensor with negative dimension %lld",
+	               (long long)n);
 }
 
 static bool init_linear(struct ag_ctx *ctx, struct ag_tensor *w, struct ag_tensor *b)
@@ -70,13 +71,14 @@ bool ag_build_linear(struct ag_ctx *ctx, struct ag_module *m)
 	if (!positive(ctx, m, "out_features") || !positive(ctx, m, "in_features"))
 		return false;
 	w = parameter(ctx, m, "weight", 2, shape);
-	return w && init_linear(ctx, w, optional(ctx, m, ag_module_int(m, "bias") != 0, "bias", 1, shape));
+	return w && init_linear(ctx, w,
+	                        optional(ctx, m, ag_module_int(m, "bias") != 0, "bias", 1, shape));
 }
 
 bool ag_build_bilinear(struct ag_ctx *ctx, struct ag_module *m)
 {
 	int64_t shape[3] = {ag_module_int(m, "out_features"), ag_module_int(m, "in1_features"),
-			    ag_module_int(m, "in2_features")};
+	                    ag_module_int(m, "in2_features")};
 	struct ag_tensor *w = parameter(ctx, m, "weight", 3, shape), *b;
 	struct ag_array weight, bias;
 
@@ -111,7 +113,8 @@ static bool conv(struct ag_ctx *ctx, struct ag_module *m, bool transposed)
 	shape[0] = transposed ? in : out;
 	shape[1] = (transposed ? out : in) / groups;
 	w = parameter(ctx, m, "weight", n + 2, shape);
-	return w && init_linear(ctx, w, optional(ctx, m, ag_module_int(m, "bias") != 0, "bias", 1, &out));
+	return w && init_linear(ctx, w,
+	                        optional(ctx, m, ag_module_int(m, "bias") != 0, "bias", 1, &out));
 }
 
 bool ag_build_conv(struct ag_ctx *ctx, struct ag_module *m)
@@ -125,7 +128,7 @@ bool ag_build_conv_transpose(struct ag_ctx *ctx, struct ag_module *m)
 }
 
 static bool affine(struct ag_ctx *ctx, struct ag_module *m, bool weight, bool bias, int ndim,
-		   const int64_t *shape)
+                   const int64_t *shape)
 {
 	struct ag_tensor *w = optional(ctx, m, weight, "weight", ndim, shape);
 
@@ -149,7 +152,8 @@ bool ag_build_batch_norm(struct ag_ctx *ctx, struct ag_module *m)
 	var = ag_module_make(ctx, m, AG_SLOT_BUFFER, "running_var", ctx->default_dtype, 1, &n);
 	if (var)
 		ag_fill_data(var, 1);
-	return var && ag_module_make(ctx, m, AG_SLOT_BUFFER, "num_batches_tracked", AG_I64, 0, NULL);
+	return var &&
+	       ag_module_make(ctx, m, AG_SLOT_BUFFER, "num_batches_tracked", AG_I64, 0, NULL);
 }
 
 bool ag_build_layer_norm(struct ag_ctx *ctx, struct ag_module *m)
@@ -225,7 +229,7 @@ static int gates_of(const struct ag_module *m)
 
 /* w_ih, w_hh, b_ih, b_hh of one layer and direction; `tail` ends their names. */
 static int recurrent_set(struct ag_ctx *ctx, struct ag_module *m, int64_t in, const char *tail,
-			 struct ag_array *arrays)
+                         struct ag_array *arrays)
 {
 	static const char *const heads[4] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
 	int64_t h = ag_module_int(m, "hidden_size"), shape[2];
@@ -257,14 +261,15 @@ bool ag_build_recurrent(struct ag_ctx *ctx, struct ag_module *m)
 
 	if (layers < 1 || h < 1)
 		return ag_fail(ctx, AG_ERR_VALUE, "%s must be greater than zero",
-			       h < 1 ? "hidden_size" : "num_layers");
+		               h < 1 ? "hidden_size" : "num_layers");
 	for (l = 0; l < layers; l++) {
 		for (d = 0; d < directions; d++) {
 			if (count + 4 > MAX_RECURRENT)
 				return ag_fail(ctx, AG_ERR_VALUE, "too many recurrent layers");
 			ag_module_label(tail, sizeof(tail), "_l", (int)l, d ? "_reverse" : "");
-			n = recurrent_set(ctx, m, l ? h * directions : ag_module_int(m, "input_size"), tail,
-					  arrays + count);
+			n = recurrent_set(ctx, m,
+			                  l ? h * directions : ag_module_int(m, "input_size"), tail,
+			                  arrays + count);
 			if (n < 0)
 				return false;
 			count += n;
@@ -288,7 +293,7 @@ bool ag_build_cell(struct ag_ctx *ctx, struct ag_module *m)
 /* ---- attention */
 
 static struct ag_module *child(struct ag_ctx *ctx, struct ag_module *m, const char *name,
-			       const char *kind, const struct ag_value *v, uint32_t count)
+                               const char *kind, const struct ag_value *v, uint32_t count)
 {
 	struct ag_args args = {v, count, NULL, 0};
 	struct ag_module *c = ag_module_new(ctx, kind, &args);
@@ -313,9 +318,11 @@ bool ag_build_attention(struct ag_ctx *ctx, struct ag_module *m)
 	if (e < 1 || ag_module_int(m, "num_heads") < 1 || e % ag_module_int(m, "num_heads"))
 		return ag_fail(ctx, AG_ERR_RUNTIME, "embed_dim must be divisible by num_heads");
 	if (ag_module_int(m, "add_bias_kv") || ag_module_int(m, "add_zero_attn") ||
-	    ag_module_find(m, "kdim")->kind != AG_NONE || ag_module_find(m, "vdim")->kind != AG_NONE)
+	    ag_module_find(m, "kdim")->kind != AG_NONE ||
+	    ag_module_find(m, "vdim")->kind != AG_NONE)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "MultiheadAttention with kdim, vdim, add_bias_kv or add_zero_attn is not supported");
+		               "MultiheadAttention with kdim, vdim, add_bias_kv or add_zero_attn "
+		               "is not supported");
 	w = parameter(ctx, m, "in_proj_weight", 2, shape);
 	b = optional(ctx, m, bias, "in_proj_bias", 1, shape);
 	/* The draws of out_proj are made below, with the others. */
@@ -341,18 +348,26 @@ bool ag_build_encoder_layer(struct ag_ctx *ctx, struct ag_module *m)
 	int64_t d = ag_module_int(m, "d_model"), ff = ag_module_int(m, "dim_feedforward");
 	double eps = ag_module_float(m, "layer_norm_eps"), p = ag_module_float(m, "dropout");
 	bool bias = ag_module_int(m, "bias") != 0;
-	struct ag_value attention[9] = {ag_int(d), ag_int(ag_module_int(m, "nhead")), ag_float(p),
-					ag_bool(bias), ag_bool(false), ag_bool(false), ag_none(), ag_none(),
-					ag_bool(ag_module_int(m, "batch_first") != 0)};
+	struct ag_value attention[9] = {ag_int(d),
+	                                ag_int(ag_module_int(m, "nhead")),
+	                                ag_float(p),
+	                                ag_bool(bias),
+	                                ag_bool(false),
+	                                ag_bool(false),
+	                                ag_none(),
+	                                ag_none(),
+	                                ag_bool(ag_module_int(m, "batch_first") != 0)};
 	struct ag_value up[3] = {ag_int(d), ag_int(ff), ag_bool(bias)};
 	struct ag_value down[3] = {ag_int(ff), ag_int(d), ag_bool(bias)};
 	struct ag_value norm[4] = {ag_int(d), ag_float(eps), ag_bool(true), ag_bool(bias)};
 	struct ag_value drop[1] = {ag_float(p)};
 
 	return child(ctx, m, "self_attn", "MultiheadAttention", attention, 9) &&
-	       child(ctx, m, "linear1", "Linear", up, 3) && child(ctx, m, "dropout", "Dropout", drop, 1) &&
+	       child(ctx, m, "linear1", "Linear", up, 3) &&
+	       child(ctx, m, "dropout", "Dropout", drop, 1) &&
 	       child(ctx, m, "linear2", "Linear", down, 3) &&
 	       child(ctx, m, "norm1", "LayerNorm", norm, 4) &&
 	       child(ctx, m, "norm2", "LayerNorm", norm, 4) &&
-	       child(ctx, m, "dropout1", "Dropout", drop, 1) && child(ctx, m, "dropout2", "Dropout", drop, 1);
+	       child(ctx, m, "dropout1", "Dropout", drop, 1) &&
+	       child(ctx, m, "dropout2", "Dropout", drop, 1);
 }

@@ -65,7 +65,8 @@ static struct ag_value named(struct ag_ctx *ctx, struct ag_module *m, const char
 	if (t)
 		return ag_arg(t);
 	if (!strcmp(name, "training"))
-		return ag_bool(m->training || (is_batch_norm(m) && !ag_module_tensor(m, "running_mean")));
+		return ag_bool(m->training ||
+		               (is_batch_norm(m) && !ag_module_tensor(m, "running_mean")));
 	if (is_batch_norm(m) && !strcmp(name, "momentum"))
 		return ag_float(average_factor(ctx, m));
 	v = ag_module_find(m, name);
@@ -75,7 +76,7 @@ static struct ag_value named(struct ag_ctx *ctx, struct ag_module *m, const char
 }
 
 static bool run_function(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-			 struct ag_results *results)
+                         struct ag_results *results)
 {
 	const struct ag_module_info *info = ag_module_info(m->id);
 	struct ag_keyword keywords[MAX_WORDS + AG_MAX_PARAMS];
@@ -105,7 +106,7 @@ static bool run_function(struct ag_ctx *ctx, struct ag_module *m, const struct a
 
 /* Children in order; what one gives is held until the next has read it. */
 static bool run_container(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-			  struct ag_results *results)
+                          struct ag_results *results)
 {
 	struct ag_frame f = {.results = results};
 	struct ag_args next = *args;
@@ -151,10 +152,12 @@ static struct ag_tensor *state_of(const struct ag_args *args, uint32_t i)
 		return NULL;
 	v = &args->at[1];
 	if (v->kind == AG_LIST)
-		return i < v->count && v->as.list[i].kind == AG_TENSOR ? v->as.list[i].as.tensor : NULL;
+		return i < v->count && v->as.list[i].kind == AG_TENSOR ? v->as.list[i].as.tensor
+		                                                       : NULL;
 	if (v->kind == AG_TENSOR && i == 0)
 		return v->as.tensor;
-	return args->count > 1 + i && args->at[1 + i].kind == AG_TENSOR ? args->at[1 + i].as.tensor : NULL;
+	return args->count > 1 + i && args->at[1 + i].kind == AG_TENSOR ? args->at[1 + i].as.tensor
+	                                                                : NULL;
 }
 
 static const char *recurrent_function(const struct ag_module *m)
@@ -170,9 +173,10 @@ static const char *recurrent_function(const struct ag_module *m)
 }
 
 static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-			  struct ag_results *results)
+                          struct ag_results *results)
 {
-	struct ag_tensor *x = args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
+	struct ag_tensor *x =
+	        args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
 	struct ag_value *params, states[2], v[9];
 	struct ag_args call = {v, 9, NULL, 0};
 	struct ag_tensor *h, *c;
@@ -180,8 +184,8 @@ static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct 
 	bool good;
 
 	if (!x || x->ndim != 3)
-		return ag_fail(ctx, AG_ERR_RUNTIME, "%s: Expected input to be 3D, got %dD instead", m->name,
-			       x ? x->ndim : 0);
+		return ag_fail(ctx, AG_ERR_RUNTIME, "%s: Expected input to be 3D, got %dD instead",
+		               m->name, x ? x->ndim : 0);
 	h = state_of(args, 0);
 	c = state_of(args, 1);
 	h = h ? h : zero_state(ctx, m, x);
@@ -209,9 +213,10 @@ static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct 
 }
 
 static bool run_cell(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-		     struct ag_results *results)
+                     struct ag_results *results)
 {
-	struct ag_tensor *x = args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
+	struct ag_tensor *x =
+	        args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
 	static const char *const names[4] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
 	struct ag_tensor *h = state_of(args, 0), *c = state_of(args, 1);
 	struct ag_value states[2], v[6];
@@ -220,8 +225,8 @@ static bool run_cell(struct ag_ctx *ctx, struct ag_module *m, const struct ag_ar
 	int i;
 
 	if (!x || x->ndim != 2)
-		return ag_fail(ctx, AG_ERR_RUNTIME, "%s: Expected input to be 2D, got %dD instead", m->name,
-			       x ? x->ndim : 0);
+		return ag_fail(ctx, AG_ERR_RUNTIME, "%s: Expected input to be 2D, got %dD instead",
+		               m->name, x ? x->ndim : 0);
 	shape[0] = x->shape[0];
 	shape[1] = ag_module_int(m, "hidden_size");
 	h = h ? h : op_zeros(ctx, (enum ag_dtype)x->dtype, 2, shape);
@@ -262,7 +267,8 @@ static struct ag_value input_at(const struct ag_args *args, uint32_t i, const ch
 	return i < args->count ? args->at[i] : ag_none();
 }
 
-static bool turn_batch(struct ag_ctx *ctx, struct ag_tensor **q, struct ag_tensor **k, struct ag_tensor **v)
+static bool turn_batch(struct ag_ctx *ctx, struct ag_tensor **q, struct ag_tensor **k,
+                       struct ag_tensor **v)
 {
 	bool same_kv = *k == *v, same_qk = *q == *k;
 
@@ -273,10 +279,10 @@ static bool turn_batch(struct ag_ctx *ctx, struct ag_tensor **q, struct ag_tenso
 }
 
 static bool run_attention(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-			  struct ag_results *results)
+                          struct ag_results *results)
 {
-	static const char *const names[6] = {"query", "key", "value", "key_padding_mask", "need_weights",
-					     "attn_mask"};
+	static const char *const names[6] = {
+	        "query", "key", "value", "key_padding_mask", "need_weights", "attn_mask"};
 	struct ag_module *out = ag_module_child(m, "out_proj");
 	struct ag_value in[6], v[19];
 	struct ag_tensor *t[3];
@@ -289,7 +295,8 @@ static bool run_attention(struct ag_ctx *ctx, struct ag_module *m, const struct 
 		in[i] = input_at(args, (uint32_t)i, names[i]);
 	for (i = 0; i < 3; i++) {
 		if (in[i].kind != AG_TENSOR || !in[i].as.tensor || in[i].as.tensor->ndim != 3)
-			return ag_fail(ctx, AG_ERR_RUNTIME, "%s should be a batched 3-D tensor", names[i]);
+			return ag_fail(ctx, AG_ERR_RUNTIME, "%s should be a batched 3-D tensor",
+			               names[i]);
 		t[i] = in[i].as.tensor;
 	}
 	if (batch_first && !turn_batch(ctx, &t[0], &t[1], &t[2]))
@@ -327,12 +334,13 @@ static bool run_attention(struct ag_ctx *ctx, struct ag_module *m, const struct 
 /* ---- the transformer's encoder layer */
 
 static struct ag_tensor *call_child(struct ag_ctx *ctx, struct ag_module *m, const char *name,
-				    struct ag_tensor *x)
+                                    struct ag_tensor *x)
 {
 	return scoped(ctx, ag_module_forward(ctx, ag_module_child(m, name), x));
 }
 
-static struct ag_tensor *activation(struct ag_ctx *ctx, const struct ag_module *m, struct ag_tensor *x)
+static struct ag_tensor *activation(struct ag_ctx *ctx, const struct ag_module *m,
+                                    struct ag_tensor *x)
 {
 	const struct ag_value *v = ag_module_find(m, "activation");
 	struct ag_value a[1] = {ag_arg(x)};
@@ -349,8 +357,8 @@ static struct ag_tensor *feed_forward(struct ag_ctx *ctx, struct ag_module *m, s
 	return call_child(ctx, m, "dropout2", x);
 }
 
-static struct ag_tensor *self_attention(struct ag_ctx *ctx, struct ag_module *m, struct ag_tensor *x,
-					const struct ag_args *args)
+static struct ag_tensor *self_attention(struct ag_ctx *ctx, struct ag_module *m,
+                                        struct ag_tensor *x, const struct ag_args *args)
 {
 	struct ag_value v[6];
 	struct ag_args call = {v, 6, NULL, 0};
@@ -369,9 +377,10 @@ static struct ag_tensor *self_attention(struct ag_ctx *ctx, struct ag_module *m,
 }
 
 static bool run_encoder_layer(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-			      struct ag_results *results)
+                              struct ag_results *results)
 {
-	struct ag_tensor *x = args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
+	struct ag_tensor *x =
+	        args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
 	struct ag_frame f = {.results = results};
 
 	if (ag_module_int(m, "norm_first")) {
@@ -385,7 +394,7 @@ static bool run_encoder_layer(struct ag_ctx *ctx, struct ag_module *m, const str
 }
 
 typedef bool forward_fn(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-			struct ag_results *results);
+                        struct ag_results *results);
 
 static forward_fn *forward_of(const struct ag_module *m)
 {
@@ -411,7 +420,7 @@ static forward_fn *forward_of(const struct ag_module *m)
 }
 
 bool ag_module_run(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
-		   struct ag_results *results)
+                   struct ag_results *results)
 {
 	size_t mark = ag_scope_open(ctx);
 	bool good = forward_of(m)(ctx, m, args, results);

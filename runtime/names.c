@@ -9,7 +9,7 @@
 enum { NAME_MAX_LENGTH = 96, NAME_SLOTS = 4096 };
 
 static const struct ag_op_info rows[AG_OP_COUNT] = {
-#define OP(id, names, signature, results, flags) \
+#define OP(id, names, signature, results, flags)                                                   \
 	[AG_OP_##id] = {#id, names, signature, results, flags},
 #include "runtime/ops.def"
 #undef OP
@@ -23,9 +23,15 @@ const struct ag_op_info *ag_op_info(enum ag_op op)
 static const struct {
 	const char *long_form, *short_form;
 } prefixes[] = {
-	{"torch.nn.functional.", "F."}, {"nn.functional.", "F."},    {"torch.Tensor.", "Tensor."},
-	{"torch.nn.init.", "init."},	{"nn.init.", "init."},	     {"torch.linalg.", "linalg."},
-	{"torch.special.", "special."}, {"torch._C._nn.", "F."},	     {"torch._C._VariableFunctions.", "torch."},
+        {"torch.nn.functional.", "F."},
+        {"nn.functional.", "F."},
+        {"torch.Tensor.", "Tensor."},
+        {"torch.nn.init.", "init."},
+        {"nn.init.", "init."},
+        {"torch.linalg.", "linalg."},
+        {"torch.special.", "special."},
+        {"torch._C._nn.", "F."},
+        {"torch._C._VariableFunctions.", "torch."},
 };
 
 static bool shorten(const char *name, char *out)
@@ -36,7 +42,7 @@ static bool shorten(const char *name, char *out)
 		length = strlen(prefixes[i].long_form);
 		if (!strncmp(name, prefixes[i].long_form, length))
 			return snprintf(out, NAME_MAX_LENGTH, "%s%s", prefixes[i].short_form,
-					name + length) < NAME_MAX_LENGTH;
+			                name + length) < NAME_MAX_LENGTH;
 	}
 	return snprintf(out, NAME_MAX_LENGTH, "%s", name) < NAME_MAX_LENGTH;
 }

@@ -16,10 +16,10 @@ static const struct {
 };
 
 struct ag_node *ag_node_new(struct ag_ctx *ctx, enum ag_node_kind kind, uint32_t nedges,
-			    uint32_t nsaved, uint32_t nints)
+                            uint32_t nsaved, uint32_t nints)
 {
 	size_t size = sizeof(struct ag_node) + nedges * sizeof(struct ag_edge) +
-		      nsaved * sizeof(struct ag_saved) + nints * sizeof(int64_t);
+	              nsaved * sizeof(struct ag_saved) + nints * sizeof(int64_t);
 	struct ag_node *n = ag_block_new(ctx, size);
 
 	n->ctx = ctx;
@@ -124,7 +124,7 @@ void ag_node_add_result(struct ag_node *n, const struct ag_tensor *t)
 }
 
 const int64_t *ag_node_result(const struct ag_node *n, uint32_t slot, int *ndim,
-			      enum ag_dtype *dtype)
+                              enum ag_dtype *dtype)
 {
 	uint32_t used = 0, i;
 
@@ -170,15 +170,15 @@ void ag_save_output(struct ag_node *n, uint32_t i, struct ag_tensor *t)
 const char *ag_type_text(const struct ag_tensor *t, char *out, size_t size)
 {
 	static const char *const names[AG_DTYPE_COUNT] = {
-		[AG_BOOL8] = "Bool", [AG_U8] = "Byte",	   [AG_I8] = "Char",
-		[AG_I16] = "Short",  [AG_I32] = "Int",	   [AG_I64] = "Long",
-		[AG_F16] = "Half",   [AG_BF16] = "BFloat16", [AG_F32] = "Float",
-		[AG_F64] = "Double", [AG_C64] = "ComplexFloat", [AG_C128] = "ComplexDouble",
+	        [AG_BOOL8] = "Bool", [AG_U8] = "Byte",          [AG_I8] = "Char",
+	        [AG_I16] = "Short",  [AG_I32] = "Int",          [AG_I64] = "Long",
+	        [AG_F16] = "Half",   [AG_BF16] = "BFloat16",    [AG_F32] = "Float",
+	        [AG_F64] = "Double", [AG_C64] = "ComplexFloat", [AG_C128] = "ComplexDouble",
 	};
 	char shape[128];
 
 	snprintf(out, size, "torch.%sTensor %s", names[t->dtype],
-		 ag_shape_text(t->ndim, t->shape, shape, sizeof(shape)));
+	         ag_shape_text(t->ndim, t->shape, shape, sizeof(shape)));
 	return out;
 }
 
@@ -189,10 +189,14 @@ static struct ag_tensor *version_error(struct ag_node *n, const struct ag_saved 
 
 	if (fn)
 		snprintf(output, sizeof(output), ", which is output %u of %s,", s->output_nr,
-			 kinds[fn->kind].name);
+		         kinds[fn->kind].name);
 	return ag_null(n->ctx, AG_ERR_RUNTIME,
-		       "one of the variables needed for gradient computation has been modified by an inplace operation: [%s]%s is at version %u; expected version %u instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-		       ag_type_text(s->t, type, sizeof(type)), output, ag_version(s->t), s->version);
+	               "one of the variables needed for gradient computation has been modified by "
+	               "an inplace operation: [%s]%s is at version %u; expected version %u "
+	               "instead. Hint: enable anomaly detection to find the operation that failed "
+	               "to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+	               ag_type_text(s->t, type, sizeof(type)), output, ag_version(s->t),
+	               s->version);
 }
 
 struct ag_tensor *ag_unpack(struct ag_node *n, uint32_t i)
@@ -204,7 +208,12 @@ struct ag_tensor *ag_unpack(struct ag_node *n, uint32_t i)
 		return NULL;
 	if (!s->t)
 		return ag_null(n->ctx, AG_ERR_RUNTIME,
-			       "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
+		               "Trying to backward through the graph a second time (or directly "
+		               "access saved tensors after they have already been freed). Saved "
+		               "intermediate values of the graph are freed when you call "
+		               ".backward() or autograd.grad(). Specify retain_graph=True if you "
+		               "need to backward through the graph a second time or if you need to "
+		               "access saved tensors after calling backward.");
 	if (ag_version(s->t) != s->version)
 		return version_error(n, s);
 	if (!s->is_output || !n->ctx->mode.enabled)

@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "runtime/element.h"
-#include "runtime/op.h"
 #include "runtime/engine.h"
+#include "runtime/op.h"
 
 struct ag_tensor *op_call(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
-			  uint32_t count)
+                          uint32_t count)
 {
 	return scoped(ctx, ag_call1(ctx, op, args, count));
 }
 
 struct ag_tensor *op_inplace(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
-			     uint32_t count)
+                             uint32_t count)
 {
 	struct ag_results results;
 
@@ -24,25 +24,25 @@ struct ag_tensor *op_inplace(struct ag_ctx *ctx, enum ag_op op, const struct ag_
 }
 
 static bool inplace_fits(struct ag_frame *f, struct ag_tensor *self, enum ag_dtype dtype, int ndim,
-			 const int64_t *shape)
+                         const int64_t *shape)
 {
 	char a[128], b[128];
 
 	if (!ag_shape_is(self, ndim, shape))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "output with shape %s doesn't match the broadcast shape %s",
-			       ag_shape_text(self->ndim, self->shape, a, sizeof(a)),
-			       ag_shape_text(ndim, shape, b, sizeof(b)));
+		               "output with shape %s doesn't match the broadcast shape %s",
+		               ag_shape_text(self->ndim, self->shape, a, sizeof(a)),
+		               ag_shape_text(ndim, shape, b, sizeof(b)));
 	if (ag_category(dtype) > ag_category((enum ag_dtype)self->dtype) &&
 	    !(ag_op_info(f->op)->flags & AG_OPF_NOGRAD))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "result type %s can't be cast to the desired output type %s",
-			       ag_dtype_name(dtype), ag_dtype_name((enum ag_dtype)self->dtype));
+		               "result type %s can't be cast to the desired output type %s",
+		               ag_dtype_name(dtype), ag_dtype_name((enum ag_dtype)self->dtype));
 	return true;
 }
 
-struct ag_tensor *ag_result(struct ag_frame *f, enum ag_dtype dtype, int ndim,
-			    const int64_t *shape, bool record)
+struct ag_tensor *ag_result(struct ag_frame *f, enum ag_dtype dtype, int ndim, const int64_t *shape,
+                            bool record)
 {
 	struct ag_tensor *self;
 
@@ -109,8 +109,10 @@ enum ag_dtype ag_result_type(struct ag_ctx *ctx, const struct ag_value *values, 
 			int dtype = v->as.tensor->dtype;
 
 			if (v->as.tensor->wrapped_number)
-				wrapped = promote_known(
-					wrapped, ag_category((enum ag_dtype)dtype) == 2 ? (int)ctx->default_dtype : dtype);
+				wrapped = promote_known(wrapped,
+				                        ag_category((enum ag_dtype)dtype) == 2
+				                                ? (int)ctx->default_dtype
+				                                : dtype);
 			else if (v->as.tensor->ndim == 0)
 				zero = promote_known(zero, dtype);
 			else
@@ -139,12 +141,12 @@ bool ag_need_float(struct ag_frame *f, const struct ag_tensor *t)
 	if (ag_category((enum ag_dtype)t->dtype) == 2)
 		return true;
 	return ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
-		       ag_op_info(f->op)->id, ag_dtype_name((enum ag_dtype)t->dtype));
+	               ag_op_info(f->op)->id, ag_dtype_name((enum ag_dtype)t->dtype));
 }
 
 struct ag_node *ag_record(struct ag_ctx *ctx, enum ag_node_kind kind,
-			  struct ag_tensor *const *inputs, uint32_t count, uint32_t nsaved,
-			  uint32_t nints)
+                          struct ag_tensor *const *inputs, uint32_t count, uint32_t nsaved,
+                          uint32_t nints)
 {
 	struct ag_node *n;
 	uint32_t i;
@@ -160,7 +162,7 @@ struct ag_node *ag_record(struct ag_ctx *ctx, enum ag_node_kind kind,
 }
 
 struct ag_tensor *ag_view_of(struct ag_ctx *ctx, struct ag_tensor *v, struct ag_tensor *t,
-			     enum ag_node_kind kind, const int64_t *ints, uint32_t nints)
+                             enum ag_node_kind kind, const int64_t *ints, uint32_t nints)
 {
 	struct ag_node *n;
 
@@ -175,7 +177,7 @@ struct ag_tensor *ag_view_of(struct ag_ctx *ctx, struct ag_tensor *v, struct ag_
 }
 
 bool ag_give_view(struct ag_frame *f, struct ag_tensor *v, struct ag_tensor *t,
-		  enum ag_node_kind kind, const int64_t *ints, uint32_t nints)
+                  enum ag_node_kind kind, const int64_t *ints, uint32_t nints)
 {
 	return ag_give(f, ag_view_of(f->ctx, v, t, kind, ints, nints));
 }
@@ -228,7 +230,7 @@ struct ag_tensor *ag_ones_like(struct ag_ctx *ctx, struct ag_tensor *t)
 }
 
 struct ag_tensor *op_where_n(struct ag_ctx *ctx, struct ag_tensor *cond, struct ag_tensor *a,
-			     double b)
+                             double b)
 {
 	struct ag_value v[3] = {ag_arg(cond), ag_arg(a), ag_float(b)};
 

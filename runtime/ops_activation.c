@@ -7,8 +7,8 @@
 #include "runtime/element.h"
 #include "runtime/op.h"
 
-#define ROOT_HALF	0.70710678118654752440
-#define ROOT_TWO_BY_PI	0.79788456080286535588
+#define ROOT_HALF       0.70710678118654752440
+#define ROOT_TWO_BY_PI  0.79788456080286535588
 #define INV_ROOT_TWO_PI 0.39894228040143267794
 
 enum act {
@@ -80,38 +80,38 @@ static double mish_bend(double x)
 }
 
 #define PARAMETERS double a = p[0], b = p[1], c = p[2]
-#define ACT(id, node, f, f1, f2)                                                                  \
-	static void value_##id(int64_t n, double *out, const double *const *in, const double *p)  \
-	{                                                                                         \
-		PARAMETERS;                                                                       \
-		int64_t i;                                                                        \
-		(void)a, (void)b, (void)c;                                                        \
-		for (i = 0; i < n; i++) {                                                         \
-			double x = in[0][i];                                                      \
-			out[i] = f;                                                               \
-		}                                                                                 \
-	}                                                                                         \
-	static void slope_##id(int64_t n, double *out, const double *const *in, const double *p)  \
-	{                                                                                         \
-		PARAMETERS;                                                                       \
-		int64_t i;                                                                        \
-		(void)a, (void)b, (void)c;                                                        \
-		for (i = 0; i < n; i++) {                                                         \
-			double x = in[1][i];                                                      \
-			(void)x;                                                                  \
-			out[i] = in[0][i] * (f1);                                                 \
-		}                                                                                 \
-	}                                                                                         \
-	static void bend_##id(int64_t n, double *out, const double *const *in, const double *p)   \
-	{                                                                                         \
-		PARAMETERS;                                                                       \
-		int64_t i;                                                                        \
-		(void)a, (void)b, (void)c;                                                        \
-		for (i = 0; i < n; i++) {                                                         \
-			double x = in[1][i];                                                      \
-			(void)x;                                                                  \
-			out[i] = in[0][i] * in[2][i] * (f2);                                      \
-		}                                                                                 \
+#define ACT(id, node, f, f1, f2)                                                                   \
+	static void value_##id(int64_t n, double *out, const double *const *in, const double *p)   \
+	{                                                                                          \
+		PARAMETERS;                                                                        \
+		int64_t i;                                                                         \
+		(void)a, (void)b, (void)c;                                                         \
+		for (i = 0; i < n; i++) {                                                          \
+			double x = in[0][i];                                                       \
+			out[i] = f;                                                                \
+		}                                                                                  \
+	}                                                                                          \
+	static void slope_##id(int64_t n, double *out, const double *const *in, const double *p)   \
+	{                                                                                          \
+		PARAMETERS;                                                                        \
+		int64_t i;                                                                         \
+		(void)a, (void)b, (void)c;                                                         \
+		for (i = 0; i < n; i++) {                                                          \
+			double x = in[1][i];                                                       \
+			(void)x;                                                                   \
+			out[i] = in[0][i] * (f1);                                                  \
+		}                                                                                  \
+	}                                                                                          \
+	static void bend_##id(int64_t n, double *out, const double *const *in, const double *p)    \
+	{                                                                                          \
+		PARAMETERS;                                                                        \
+		int64_t i;                                                                         \
+		(void)a, (void)b, (void)c;                                                         \
+		for (i = 0; i < n; i++) {                                                          \
+			double x = in[1][i];                                                       \
+			(void)x;                                                                   \
+			out[i] = in[0][i] * in[2][i] * (f2);                                       \
+		}                                                                                  \
 	}
 #include "runtime/act.def"
 #undef ACT
@@ -214,12 +214,12 @@ bool op_run_gelu(struct ag_frame *f)
 	return activate(f, arg_text_is(f, 1, "tanh") ? ACT_gelu_tanh : ACT_gelu, p, AG_NODE_None);
 }
 
-#define SIMPLE(id)                                                      \
-	bool op_run_##id(struct ag_frame *f)                            \
-	{                                                               \
-		double p[3] = {0, 0, 0};                                \
-		maybe_inplace(f, 1);                                    \
-		return activate(f, ACT_##id, p, AG_NODE_None);          \
+#define SIMPLE(id)                                                                                 \
+	bool op_run_##id(struct ag_frame *f)                                                       \
+	{                                                                                          \
+		double p[3] = {0, 0, 0};                                                           \
+		maybe_inplace(f, 1);                                                               \
+		return activate(f, ACT_##id, p, AG_NODE_None);                                     \
 	}
 
 SIMPLE(silu)
@@ -286,7 +286,7 @@ bool op_run_clamp(struct ag_frame *f)
 
 	if (!low && !high)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "torch.clamp: At least one of 'min' or 'max' must not be None");
+		               "torch.clamp: At least one of 'min' or 'max' must not be None");
 	return activate(f, ACT_clamp_range, p, AG_NODE_None);
 }
 
@@ -314,8 +314,9 @@ bool op_run_logsigmoid(struct ag_frame *f)
 	if (!ag_need_float(f, a))
 		return false;
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
-	buffer = out ? scoped(f->ctx, ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true))
-		     : NULL;
+	buffer = out ? scoped(f->ctx,
+	                      ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true))
+	             : NULL;
 	if (!buffer) {
 		ag_release(out);
 		return false;
@@ -378,7 +379,7 @@ bool bw_ActBackward(struct ag_bw *b)
 		return true;
 	if (B_CTX->mode.enabled && ag_requires_grad(x) && ag_requires_grad(B_GRAD))
 		return ag_fail(B_CTX, AG_ERR_RUNTIME,
-			       "third derivatives of activations are not implemented");
+		               "third derivatives of activations are not implemented");
 	in[0] = B_GRAD;
 	in[1] = x;
 	in[2] = B_SAVED(0);
@@ -391,11 +392,11 @@ bool bw_ActBackward(struct ag_bw *b)
 	return true;
 }
 
-#define BY_SLOPE(id, word)                                            \
-	bool bw_##id(struct ag_bw *b)                                 \
-	{                                                             \
-		B_SET(0, slope_of(b, B_GRAD, B_SAVED(word)));         \
-		return true;                                          \
+#define BY_SLOPE(id, word)                                                                         \
+	bool bw_##id(struct ag_bw *b)                                                              \
+	{                                                                                          \
+		B_SET(0, slope_of(b, B_GRAD, B_SAVED(word)));                                      \
+		return true;                                                                       \
 	}
 
 BY_SLOPE(Act, 0)

@@ -73,7 +73,7 @@ struct flash {
 };
 
 static void flash_rows(const struct flash *p, const double *q, const double *k, const double *v,
-		       const double *mask, double *out, double *lse)
+                       const double *mask, double *out, double *lse)
 {
 	double *row = ag_alloc((size_t)p->s + 1, sizeof(*row));
 	int64_t n, i, j, e;
@@ -88,7 +88,8 @@ static void flash_rows(const struct flash *p, const double *q, const double *k, 
 
 				for (e = 0; e < p->d; e++)
 					sum += qi[e] * k[(n * p->s + j) * p->d + e];
-				row[j] = sum * p->scale + (mask ? mask[(n * p->l + i) * p->s + j] : 0);
+				row[j] = sum * p->scale +
+				         (mask ? mask[(n * p->l + i) * p->s + j] : 0);
 				if (p->causal && j > i)
 					row[j] = -INFINITY;
 			}
@@ -103,7 +104,7 @@ static void flash_rows(const struct flash *p, const double *q, const double *k, 
 }
 
 static bool flash_sizes(const struct ag_tensor *q, const struct ag_tensor *k,
-			const struct ag_tensor *v, struct flash *p)
+                        const struct ag_tensor *v, struct flash *p)
 {
 	p->b = q->shape[0];
 	p->h = q->shape[1];
@@ -111,8 +112,8 @@ static bool flash_sizes(const struct ag_tensor *q, const struct ag_tensor *k,
 	p->d = q->shape[3];
 	p->s = k->shape[2];
 	p->dv = v->shape[3];
-	return k->shape[3] == p->d && v->shape[2] == p->s && k->shape[0] == p->b && k->shape[1] == p->h &&
-	       v->shape[0] == p->b && v->shape[1] == p->h;
+	return k->shape[3] == p->d && v->shape[2] == p->s && k->shape[0] == p->b &&
+	       k->shape[1] == p->h && v->shape[0] == p->b && v->shape[1] == p->h;
 }
 
 /* query, key, value, mask, is_causal, scale */
@@ -126,7 +127,8 @@ bool op_run_flash_attention(struct ag_frame *f)
 	uint32_t i;
 
 	if (!flash_sizes(in[0], in[1], in[2], &p))
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "attention: the shapes of query, key and value differ");
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "attention: the shapes of query, key and value differ");
 	memcpy(shape, in[0]->shape, sizeof(shape));
 	lse = op_zeros(f->ctx, in[0]->dtype == AG_F64 ? AG_F64 : AG_F32, 3, shape);
 	full[0] = p.b;
@@ -207,7 +209,8 @@ static struct ag_tensor *float_mask(struct ag_ctx *c, struct ag_tensor *mask, en
 bool bw_FlashAttention(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *q = B_SAVED(0), *k = B_SAVED(1), *v = B_SAVED(2), *mask = B_SAVED(5), *s, *p, *dp;
+	struct ag_tensor *q = B_SAVED(0), *k = B_SAVED(1), *v = B_SAVED(2), *mask = B_SAVED(5), *s,
+	                 *p, *dp;
 	struct ag_value args[3];
 	double scale = b->node->num[0];
 
@@ -217,8 +220,9 @@ bool bw_FlashAttention(struct ag_bw *b)
 	if (mask)
 		s = op_add(c, s, mask);
 	if (s && b->node->ints[0])
-		s = op_add(c, s, float_mask(c, causal_mask(c, q->shape[2], k->shape[2]),
-					    (enum ag_dtype)q->dtype));
+		s = op_add(c, s,
+		           float_mask(c, causal_mask(c, q->shape[2], k->shape[2]),
+		                      (enum ag_dtype)q->dtype));
 	args[0] = ag_arg(s);
 	args[1] = ag_int(-1);
 	p = op_call(c, AG_OP_safe_softmax, args, 2);
@@ -237,13 +241,13 @@ bool bw_FlashAttention(struct ag_bw *b)
 }
 
 static bool takes_flash(struct ag_frame *f, struct ag_tensor *q, struct ag_tensor *k,
-			struct ag_tensor *v, struct ag_tensor *mask)
+                        struct ag_tensor *v, struct ag_tensor *mask)
 {
 	struct flash p;
 
-	return q->ndim == 4 && k->ndim == 4 && v->ndim == 4 && flash_sizes(q, k, v, &p) && p.d == p.dv &&
-	       arg_f(f, 4) == 0 && p.l && p.s && q->strides[3] == 1 && k->strides[3] == 1 &&
-	       v->strides[3] == 1 && !(mask && ag_requires_grad(mask)) &&
+	return q->ndim == 4 && k->ndim == 4 && v->ndim == 4 && flash_sizes(q, k, v, &p) &&
+	       p.d == p.dv && arg_f(f, 4) == 0 && p.l && p.s && q->strides[3] == 1 &&
+	       k->strides[3] == 1 && v->strides[3] == 1 && !(mask && ag_requires_grad(mask)) &&
 	       (!mask || mask->ndim == 2 || mask->ndim == 4);
 }
 
@@ -251,15 +255,18 @@ static bool takes_flash(struct ag_frame *f, struct ag_tensor *q, struct ag_tenso
 bool op_run_sdpa(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *q = arg_t(f, 0), *k = arg_t(f, 1), *v = arg_t(f, 2), *mask = arg_t(f, 3), *s;
+	struct ag_tensor *q = arg_t(f, 0), *k = arg_t(f, 1), *v = arg_t(f, 2), *mask = arg_t(f, 3),
+	                 *s;
 	struct ag_value args[6];
 	double scale, root;
 
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2 || !ag_need_float(f, q))
-		return ag_fail(c, AG_ERR_RUNTIME, "scaled_dot_product_attention: inputs need two dimensions");
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "scaled_dot_product_attention: inputs need two dimensions");
 	if (mask && arg_b(f, 5))
 		return ag_fail(c, AG_ERR_RUNTIME,
-			       "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+		               "_scaled_dot_product_attention: Explicit attn_mask should not be "
+		               "set when is_causal=True");
 	scale = arg_none(f, 6) ? 1 / sqrt((double)q->shape[q->ndim - 1]) : arg_f(f, 6);
 	if (takes_flash(f, q, k, v, mask)) {
 		mask = float_mask(c, mask, (enum ag_dtype)q->dtype);
@@ -275,7 +282,8 @@ bool op_run_sdpa(struct ag_frame *f)
 	if (arg_b(f, 5))
 		mask = causal_mask(c, q->shape[q->ndim - 2], k->shape[k->ndim - 2]);
 	mask = float_mask(c, mask, (enum ag_dtype)q->dtype);
-	s = op_matmul(c, op_mul_number(c, q, root), op_mul_number(c, op_transpose(c, k, -2, -1), root));
+	s = op_matmul(c, op_mul_number(c, q, root),
+	              op_mul_number(c, op_transpose(c, k, -2, -1), root));
 	if (s && mask) {
 		args[0] = ag_arg(s);
 		args[1] = ag_arg(mask);
@@ -297,9 +305,25 @@ bool op_run_sdpa(struct ag_frame *f)
 /* ---- the multi-head layer, [L, N, E] */
 
 enum mha_arg {
-	MHA_QUERY, MHA_KEY, MHA_VALUE, MHA_DIM, MHA_HEADS, MHA_WEIGHT, MHA_BIAS, MHA_BIAS_K,
-	MHA_BIAS_V, MHA_ZERO, MHA_DROPOUT, MHA_OUT_WEIGHT, MHA_OUT_BIAS, MHA_TRAINING, MHA_PADDING,
-	MHA_NEED, MHA_MASK, MHA_AVERAGE, MHA_CAUSAL
+	MHA_QUERY,
+	MHA_KEY,
+	MHA_VALUE,
+	MHA_DIM,
+	MHA_HEADS,
+	MHA_WEIGHT,
+	MHA_BIAS,
+	MHA_BIAS_K,
+	MHA_BIAS_V,
+	MHA_ZERO,
+	MHA_DROPOUT,
+	MHA_OUT_WEIGHT,
+	MHA_OUT_BIAS,
+	MHA_TRAINING,
+	MHA_PADDING,
+	MHA_NEED,
+	MHA_MASK,
+	MHA_AVERAGE,
+	MHA_CAUSAL
 };
 
 struct mha {
@@ -309,7 +333,7 @@ struct mha {
 };
 
 static struct ag_tensor *project(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *w,
-				 struct ag_tensor *b)
+                                 struct ag_tensor *b)
 {
 	struct ag_value v[3] = {ag_arg(x), ag_arg(w), b ? ag_arg(b) : ag_none()};
 
@@ -332,9 +356,11 @@ static struct ag_tensor *unpack_parts(struct mha *m, struct ag_tensor *proj, int
 	return op_contiguous(c, op_call(c, AG_OP_squeeze_dim, v, 2));
 }
 
-static bool in_projection(struct ag_frame *f, struct mha *m, struct ag_tensor *w, struct ag_tensor *b)
+static bool in_projection(struct ag_frame *f, struct mha *m, struct ag_tensor *w,
+                          struct ag_tensor *b)
 {
-	struct ag_tensor *q = arg_t(f, MHA_QUERY), *k = arg_t(f, MHA_KEY), *v = arg_t(f, MHA_VALUE), *all;
+	struct ag_tensor *q = arg_t(f, MHA_QUERY), *k = arg_t(f, MHA_KEY), *v = arg_t(f, MHA_VALUE),
+	                 *all;
 	struct ag_ctx *c = m->c;
 	int64_t e = m->e;
 
@@ -345,14 +371,17 @@ static bool in_projection(struct ag_frame *f, struct mha *m, struct ag_tensor *w
 		m->v = op_select(c, all, 0, 2);
 	} else if (k == v) {
 		m->q = project(c, q, op_narrow(c, w, 0, 0, e), b ? op_narrow(c, b, 0, 0, e) : NULL);
-		all = unpack_parts(m, project(c, k, op_narrow(c, w, 0, e, 2 * e),
-					      b ? op_narrow(c, b, 0, e, 2 * e) : NULL), 2);
+		all = unpack_parts(m,
+		                   project(c, k, op_narrow(c, w, 0, e, 2 * e),
+		                           b ? op_narrow(c, b, 0, e, 2 * e) : NULL),
+		                   2);
 		m->k = op_select(c, all, 0, 0);
 		m->v = op_select(c, all, 0, 1);
 	} else {
 		m->q = project(c, q, op_narrow(c, w, 0, 0, e), b ? op_narrow(c, b, 0, 0, e) : NULL);
 		m->k = project(c, k, op_narrow(c, w, 0, e, e), b ? op_narrow(c, b, 0, e, e) : NULL);
-		m->v = project(c, v, op_narrow(c, w, 0, 2 * e, e), b ? op_narrow(c, b, 0, 2 * e, e) : NULL);
+		m->v = project(c, v, op_narrow(c, w, 0, 2 * e, e),
+		               b ? op_narrow(c, b, 0, 2 * e, e) : NULL);
 	}
 	return m->q && m->k && m->v;
 }
@@ -385,7 +414,8 @@ static bool merge_masks(struct ag_frame *f, struct mha *m)
 		mask = mask ? op_add(c, mask, pad) : pad;
 	}
 	m->mask = mask;
-	return c->error.status == AG_OK || mask != NULL || (!arg_t(f, MHA_MASK) && !arg_t(f, MHA_PADDING));
+	return c->error.status == AG_OK || mask != NULL ||
+	       (!arg_t(f, MHA_MASK) && !arg_t(f, MHA_PADDING));
 }
 
 static struct ag_tensor *weighed(struct ag_frame *f, struct mha *m, struct ag_tensor **weights)
@@ -447,8 +477,9 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 
 	if (q->ndim != 3)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "query should be unbatched 2D or batched 3D tensor but received %d-D query tensor",
-			       q->ndim);
+		               "query should be unbatched 2D or batched 3D tensor but received "
+		               "%d-D query tensor",
+		               q->ndim);
 	m.l = q->shape[0];
 	m.n = q->shape[1];
 	m.e = q->shape[2];
@@ -456,8 +487,8 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 	m.s = arg_t(f, MHA_KEY)->ndim ? arg_t(f, MHA_KEY)->shape[0] : 0;
 	if (m.heads < 1 || m.e % m.heads || m.e != arg_i(f, MHA_DIM) || !arg_t(f, MHA_WEIGHT))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "was expecting embedding dimension of %lld, but got %lld",
-			       (long long)arg_i(f, MHA_DIM), (long long)m.e);
+		               "was expecting embedding dimension of %lld, but got %lld",
+		               (long long)arg_i(f, MHA_DIM), (long long)m.e);
 	m.dim = m.e / m.heads;
 	if (!in_projection(f, &m, arg_t(f, MHA_WEIGHT), arg_t(f, MHA_BIAS)))
 		return false;
@@ -470,7 +501,7 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 	flat[0] = m.l * m.n;
 	flat[1] = m.e;
 	out = project(f->ctx, op_reshape(f->ctx, out, 2, flat), arg_t(f, MHA_OUT_WEIGHT),
-		      arg_t(f, MHA_OUT_BIAS));
+	              arg_t(f, MHA_OUT_BIAS));
 	three[0] = m.l;
 	three[1] = m.n;
 	three[2] = out ? out->shape[1] : 0;

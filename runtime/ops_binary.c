@@ -42,7 +42,7 @@ static struct ag_tensor *binary_out(struct ag_frame *f, const struct binary *b)
 }
 
 static struct ag_node *binary_node(struct ag_frame *f, struct binary *b, enum ag_node_kind kind,
-				   uint32_t nsaved)
+                                   uint32_t nsaved)
 {
 	return ag_record(f->ctx, kind, b->in, 2, nsaved, 0);
 }
@@ -52,15 +52,15 @@ static bool needs(const struct ag_node *n, uint32_t i)
 	return n->edges[i].node != NULL;
 }
 
-#define MAP2(name, T, expression)                                                          \
-	static void name(int64_t n, T *out, const T *const *in, const double *p)           \
-	{                                                                                  \
-		int64_t i;                                                                 \
-		(void)p;                                                                   \
-		for (i = 0; i < n; i++) {                                                  \
-			T x = in[0][i], y = in[1][i];                                      \
-			out[i] = (T)(expression);                                          \
-		}                                                                          \
+#define MAP2(name, T, expression)                                                                  \
+	static void name(int64_t n, T *out, const T *const *in, const double *p)                   \
+	{                                                                                          \
+		int64_t i;                                                                         \
+		(void)p;                                                                           \
+		for (i = 0; i < n; i++) {                                                          \
+			T x = in[0][i], y = in[1][i];                                              \
+			out[i] = (T)(expression);                                                  \
+		}                                                                                  \
 	}
 
 MAP2(map_add, double, x + *p * y)
@@ -74,7 +74,7 @@ MAP2(map_pow, double, pow(x, y))
 MAP2(map_atan2, double, atan2(x, y))
 MAP2(map_fmod, double, fmod(x, y))
 MAP2(map_remainder, double, x - y * floor(x / y))
-MAP2(map_xlogy, double, isnan(y) ? y : x == 0 ? 0 : x *log(y))
+MAP2(map_xlogy, double, isnan(y) ? y : x == 0 ? 0 : x * log(y))
 
 static int64_t wrap(uint64_t x)
 {
@@ -113,7 +113,7 @@ static int64_t int_pow(int64_t x, int64_t y)
 }
 
 MAP2(imap_add, int64_t, wrap((uint64_t)x + (uint64_t)(int64_t)*p * (uint64_t)y))
-MAP2(imap_mul, int64_t, wrap((uint64_t)x * (uint64_t)y))
+MAP2(imap_mul, int64_t, wrap((uint64_t)x *(uint64_t)y))
 MAP2(imap_div_floor, int64_t, floor_div(x, y))
 MAP2(imap_div_trunc, int64_t, trunc_div(x, y))
 MAP2(imap_max, int64_t, x > y ? x : y)
@@ -124,11 +124,11 @@ MAP2(imap_remainder, int64_t, wrap((uint64_t)x - (uint64_t)floor_div(x, y) * (ui
 MAP2(imap_and, int64_t, x &y)
 MAP2(imap_or, int64_t, x | y)
 MAP2(imap_xor, int64_t, x ^ y)
-MAP2(imap_shl, int64_t, y < 0 || y > 63 ? 0 : wrap((uint64_t)x << y))
+MAP2(imap_shl, int64_t, y<0 || y> 63 ? 0 : wrap((uint64_t)x << y))
 MAP2(imap_shr, int64_t, x >> (y < 0 || y > 63 ? 63 : y))
 
 static void compute(struct binary *b, struct ag_tensor *out, ag_map_fn *fn, ag_imap_fn *ifn,
-		    const double *p)
+                    const double *p)
 {
 	if (ag_category(b->dtype) < 2 && ifn)
 		ag_imap(out, b->in, 2, ifn, p);
@@ -332,8 +332,8 @@ bool bw_Div(struct ag_bw *b)
 	if (B_WANT(0))
 		B_SET(0, op_div(c, B_GRAD, other));
 	if (B_WANT(1))
-		B_SET(1, op_mul(c, op_neg(c, B_GRAD),
-				op_div(c, op_div(c, B_SAVED(1), other), other)));
+		B_SET(1,
+		      op_mul(c, op_neg(c, B_GRAD), op_div(c, op_div(c, B_SAVED(1), other), other)));
 	return true;
 }
 
@@ -436,7 +436,7 @@ bool bw_Atan2(struct ag_bw *b)
 }
 
 static bool modulo(struct ag_frame *f, enum ag_node_kind by_number, enum ag_node_kind by_tensor,
-		   ag_map_fn *fn, ag_imap_fn *ifn)
+                   ag_map_fn *fn, ag_imap_fn *ifn)
 {
 	struct binary b;
 	struct ag_tensor *out;
@@ -526,7 +526,7 @@ bool op_run_pow_scalar(struct ag_frame *f)
 		return false;
 	if (ag_category(b.dtype) == 1 && arg_f(f, 1) < 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Integers to negative integer powers are not allowed.");
+		               "Integers to negative integer powers are not allowed.");
 	out = binary_out(f, &b);
 	if (!out)
 		return false;
@@ -644,7 +644,7 @@ bool bw_PowBase(struct ag_bw *b)
 
 	if (base == 0)
 		B_SET(0, op_where_n(c, op_lt_n(c, B_SAVED(0), 0),
-				    op_mul_number(c, op_mul(c, B_GRAD, result), log(base)), 0));
+		                    op_mul_number(c, op_mul(c, B_GRAD, result), log(base)), 0));
 	else
 		B_SET(0, op_mul(c, B_GRAD, op_mul_number(c, result, log(base))));
 	return true;
@@ -663,7 +663,7 @@ static bool plain(struct ag_frame *f, ag_map_fn *fn, ag_imap_fn *ifn, bool to_bo
 	integers = ag_category(b.dtype) < 2;
 	if (!fn && !integers)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s_cpu\" not implemented for '%s'",
-			       ag_op_info(f->op)->id, ag_dtype_name(b.dtype));
+		               ag_op_info(f->op)->id, ag_dtype_name(b.dtype));
 	if (to_bool)
 		b.dtype = AG_BOOL8;
 	b.record = false;
@@ -677,12 +677,12 @@ static bool plain(struct ag_frame *f, ag_map_fn *fn, ag_imap_fn *ifn, bool to_bo
 	return ag_finish(f, out, NULL);
 }
 
-#define COMPARE(id, expression)                             \
-	MAP2(map_##id, double, expression)                  \
-	MAP2(imap_##id, int64_t, expression)                \
-	bool op_run_##id(struct ag_frame *f)                \
-	{                                                   \
-		return plain(f, map_##id, imap_##id, true); \
+#define COMPARE(id, expression)                                                                    \
+	MAP2(map_##id, double, expression)                                                         \
+	MAP2(imap_##id, int64_t, expression)                                                       \
+	bool op_run_##id(struct ag_frame *f)                                                       \
+	{                                                                                          \
+		return plain(f, map_##id, imap_##id, true);                                        \
 	}
 
 COMPARE(eq, x == y)
@@ -691,7 +691,7 @@ COMPARE(lt, x < y)
 COMPARE(le, x <= y)
 COMPARE(gt, x > y)
 COMPARE(ge, x >= y)
-COMPARE(logical_and, x && y)
+COMPARE(logical_and, x &&y)
 COMPARE(logical_or, x || y)
 COMPARE(logical_xor, !x != !y)
 

@@ -117,7 +117,7 @@ bool op_run_tanhshrink(struct ag_frame *f)
 /* ---- norms */
 
 static struct ag_tensor *vector_norm(struct ag_ctx *c, struct ag_tensor *a, struct ag_value p,
-				     struct ag_value dim, bool keepdim)
+                                     struct ag_value dim, bool keepdim)
 {
 	struct ag_value v[4] = {ag_arg(a), p, dim, ag_bool(keepdim)};
 
@@ -155,7 +155,7 @@ bool op_run_normalize(struct ag_frame *f)
 
 /* The norm's copy is clamped without history, so that its own gradient stays. */
 static struct ag_tensor *clamped_norm(struct ag_ctx *c, struct ag_tensor *x, struct ag_value dim,
-				      double eps)
+                                      double eps)
 {
 	struct ag_tensor *n = op_clone(c, vector_norm(c, x, ag_int(2), dim, true));
 	struct ag_grad_mode mode = ag_no_grad(c);
@@ -188,7 +188,7 @@ bool op_run_cosine_similarity(struct ag_frame *f)
 /* ---- cdist */
 
 static void cdist_rows(double *out, const double *x, const double *y, int64_t batch, int64_t p,
-		       int64_t r, int64_t m, double power)
+                       int64_t r, int64_t m, double power)
 {
 	int64_t b, i, j, k;
 
@@ -198,12 +198,16 @@ static void cdist_rows(double *out, const double *x, const double *y, int64_t ba
 				double sum = 0;
 
 				for (k = 0; k < m; k++) {
-					double d = fabs(x[(b * p + i) * m + k] - y[(b * r + j) * m + k]);
+					double d = fabs(x[(b * p + i) * m + k] -
+					                y[(b * r + j) * m + k]);
 
 					if (isinf(power))
 						sum = d > sum ? d : sum;
 					else
-						sum += power == 0 ? d != 0 : power == 1 ? d : power == 2 ? d * d : pow(d, power);
+						sum += power == 0   ? d != 0
+						       : power == 1 ? d
+						       : power == 2 ? d * d
+						                    : pow(d, power);
 				}
 				if (power == 2)
 					sum = sqrt(sum);
@@ -225,7 +229,8 @@ bool op_run_cdist(struct ag_frame *f)
 	if (n < 2 || in[1]->ndim != n || in[0]->shape[n - 1] != in[1]->shape[n - 1] ||
 	    memcmp(in[0]->shape, in[1]->shape, (size_t)(n - 2) * sizeof(int64_t)) != 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "X1 and X2 must have the same number of columns and equal batch dimensions.");
+		               "X1 and X2 must have the same number of columns and equal batch "
+		               "dimensions.");
 	memcpy(shape, in[0]->shape, sizeof(shape));
 	m = shape[n - 1];
 	shape[n - 1] = in[1]->shape[n - 2];
@@ -242,7 +247,8 @@ bool op_run_cdist(struct ag_frame *f)
 		double *x = ag_plain(in[0]), *y = ag_plain(in[1]);
 		double *to = ag_alloc((size_t)out->numel + 1, sizeof(*to));
 
-		cdist_rows(to, x, y, ag_count(n - 2, shape), shape[n - 2], shape[n - 1], m, arg_f(f, 2));
+		cdist_rows(to, x, y, ag_count(n - 2, shape), shape[n - 2], shape[n - 1], m,
+		           arg_f(f, 2));
 		ag_put_plain(out, to);
 		free(x);
 		free(y);
@@ -259,14 +265,16 @@ bool op_run_cdist(struct ag_frame *f)
 
 /* g * d|x - y|_p / d(x - y), for every pair */
 static struct ag_tensor *pair_grads(struct ag_bw *b, struct ag_tensor *x, struct ag_tensor *y,
-				    struct ag_tensor *dist)
+                                    struct ag_tensor *dist)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *d = op_sub(c, op_unsqueeze(c, x, -2), op_unsqueeze(c, y, -3)), *g = B_GRAD, *w;
+	struct ag_tensor *d = op_sub(c, op_unsqueeze(c, x, -2), op_unsqueeze(c, y, -3)),
+	                 *g = B_GRAD, *w;
 	double p = b->node->num[0];
 
 	if (p == 0 || isinf(p))
-		return ag_null(c, AG_ERR_RUNTIME, "the derivative of cdist with p=%g is not implemented", p);
+		return ag_null(c, AG_ERR_RUNTIME,
+		               "the derivative of cdist with p=%g is not implemented", p);
 	if (p == 1)
 		return op_mul(c, op_sign(c, d), op_unsqueeze(c, g, -1));
 	w = op_div(c, g, p == 2 ? dist : op_pow_n(c, dist, p - 1));
@@ -309,16 +317,18 @@ bool op_run_cross(struct ag_frame *f)
 	if (dim < 0)
 		return false;
 	if (!ndim || shape[dim] != 3)
-		return ag_fail(c, AG_ERR_RUNTIME,
-			       "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld", dim,
-			       (long long)ag_size(in[0], dim), (long long)ag_size(in[1], dim));
+		return ag_fail(
+		        c, AG_ERR_RUNTIME,
+		        "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld",
+		        dim, (long long)ag_size(in[0], dim), (long long)ag_size(in[1], dim));
 	mode = ag_no_grad(c);
 	for (i = 0; i < 3; i++) {
 		int j = (i + 1) % 3, k = (i + 2) % 3;
-		struct ag_tensor *x = op_expand(c, in[0], ndim, shape), *y = op_expand(c, in[1], ndim, shape);
+		struct ag_tensor *x = op_expand(c, in[0], ndim, shape),
+		                 *y = op_expand(c, in[1], ndim, shape);
 
 		part[i] = op_sub(c, op_mul(c, op_select(c, x, dim, j), op_select(c, y, dim, k)),
-				 op_mul(c, op_select(c, x, dim, k), op_select(c, y, dim, j)));
+		                 op_mul(c, op_select(c, x, dim, k), op_select(c, y, dim, j)));
 		list[i] = ag_arg(part[i]);
 	}
 	v[0] = ag_list(list, 3);
@@ -371,10 +381,11 @@ bool bw_Cross(struct ag_bw *b)
 /* ---- bilinear: sum over i, j of x[b,i] w[o,i,j] y[b,j] */
 
 static struct ag_tensor *three_way(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *w,
-				   struct ag_tensor *y)
+                                   struct ag_tensor *y)
 {
 	/* [b,1,i] @ [1,o,i,j] summed, as one product of broadcasts */
-	struct ag_tensor *xw = op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3), op_unsqueeze(c, w, 0));
+	struct ag_tensor *xw =
+	        op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3), op_unsqueeze(c, w, 0));
 
 	xw = op_sum_dim(c, xw, 2, false);
 	return op_sum_dim(c, op_mul(c, xw, op_unsqueeze(c, y, 1)), 2, false);
@@ -417,7 +428,8 @@ bool bw_Trilinear(struct ag_bw *b)
 		B_SET(0, op_sum_dim(c, t, 1, false));
 	}
 	if (B_WANT(1)) {
-		t = op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3), op_unsqueeze(c, op_unsqueeze(c, y, 1), 1));
+		t = op_mul(c, op_unsqueeze(c, op_unsqueeze(c, x, 1), 3),
+		           op_unsqueeze(c, op_unsqueeze(c, y, 1), 1));
 		t = op_mul(c, t, op_unsqueeze(c, op_unsqueeze(c, g, 2), 3));
 		B_SET(1, op_sum_dim(c, t, 0, false));
 	}
@@ -439,7 +451,8 @@ bool op_run_bilinear(struct ag_frame *f)
 
 	if (n < 1 || y->ndim != n || w->ndim != 3 || x->shape[n - 1] != w->shape[1] ||
 	    y->shape[n - 1] != w->shape[2])
-		return ag_fail(c, AG_ERR_RUNTIME, "bilinear(): the sizes of inputs and weight do not fit");
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "bilinear(): the sizes of inputs and weight do not fit");
 	memcpy(shape, x->shape, sizeof(shape));
 	flat[0] = ag_count(n - 1, shape);
 	flat[1] = x->shape[n - 1];
@@ -462,11 +475,13 @@ bool op_run_diff(struct ag_frame *f)
 	int64_t n = arg_i(f, 1);
 
 	if (dim < 0 || !a->ndim)
-		return ag_fail(c, AG_ERR_RUNTIME, "diff expects input to be at least one-dimensional");
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "diff expects input to be at least one-dimensional");
 	for (; n > 0 && a; n--) {
 		int64_t size = a->shape[dim] ? a->shape[dim] - 1 : 0;
 
-		a = op_sub(c, op_narrow(c, a, dim, a->shape[dim] ? 1 : 0, size), op_narrow(c, a, dim, 0, size));
+		a = op_sub(c, op_narrow(c, a, dim, a->shape[dim] ? 1 : 0, size),
+		           op_narrow(c, a, dim, 0, size));
 	}
 	return ag_give_ref(f, a);
 }
@@ -540,8 +555,9 @@ bool op_run_meshgrid(struct ag_frame *f)
 		struct ag_tensor *t = arg_list_t(f, 0, i);
 
 		if (!t || t->ndim > 1)
-			return ag_fail(c, AG_ERR_RUNTIME,
-				       "torch.meshgrid: Expected 0D or 1D tensor in the tensor list");
+			return ag_fail(
+			        c, AG_ERR_RUNTIME,
+			        "torch.meshgrid: Expected 0D or 1D tensor in the tensor list");
 		shape[swap && i < 2 ? 1 - i : i] = t->numel;
 	}
 	for (i = 0; i < n; i++) {
@@ -566,7 +582,7 @@ static bool joined(struct ag_frame *f, int least, int64_t dim)
 
 	if (!n)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "%s expects a non-empty TensorList",
-			       ag_op_info(f->op)->id);
+		               ag_op_info(f->op)->id);
 	list = ag_alloc(n, sizeof(*list));
 	for (i = 0; i < n; i++) {
 		struct ag_tensor *t = arg_list_t(f, 0, i);
@@ -622,7 +638,8 @@ bool op_run_broadcast_tensors(struct ag_frame *f)
 	for (i = 0; i < n; i++) {
 		struct ag_tensor *t = arg_list_t(f, 0, i);
 
-		if (!ag_give_ref(f, ag_shape_is(t, ndim, shape) ? t : op_expand(f->ctx, t, ndim, shape)))
+		if (!ag_give_ref(
+		            f, ag_shape_is(t, ndim, shape) ? t : op_expand(f->ctx, t, ndim, shape)))
 			return false;
 	}
 	return true;

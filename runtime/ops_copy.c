@@ -22,7 +22,7 @@ struct ag_tensor *ag_clone_as(struct ag_ctx *ctx, struct ag_tensor *a, const int
 }
 
 struct ag_tensor *op_clone_strided(struct ag_ctx *ctx, struct ag_tensor *a, int ndim,
-				   const int64_t *shape, const int64_t *strides)
+                                   const int64_t *shape, const int64_t *strides)
 {
 	int64_t plain[AG_MAX_DIMS];
 
@@ -74,7 +74,12 @@ static bool detach_in_place(struct ag_ctx *ctx, struct ag_tensor *t)
 
 	if (t->base)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
+		               "Can't detach views in-place. Use detach() instead. If you are "
+		               "using DistributedDataParallel (DDP) for training, and "
+		               "gradient_as_bucket_view is set as True, gradients are views of DDP "
+		               "buckets, and hence detach_() cannot be called on these gradients. "
+		               "To fix this error, please refer to the Optimizer.zero_grad() "
+		               "function in torch/optim/optimizer.py as a solution.");
 	t->grad_fn = NULL;
 	t->output_nr = 0;
 	t->requires_grad = false;
@@ -122,11 +127,11 @@ static bool expands(struct ag_frame *f, struct ag_tensor *self, struct ag_tensor
 	/* Leading dimensions of one are ignored, as assignments do. */
 	if (shift < 0 && src->numel == 1 && self->numel >= 1)
 		return true;
-	return shift >= 0 ||
-	       ag_fail(f->ctx, AG_ERR_RUNTIME,
-		       "The expanded size of the tensor must match the existing size. Target sizes: %s.  Tensor sizes: %s",
-		       ag_shape_text(self->ndim, self->shape, a, sizeof(a)),
-		       ag_shape_text(src->ndim, src->shape, b, sizeof(b)));
+	return shift >= 0 || ag_fail(f->ctx, AG_ERR_RUNTIME,
+	                             "The expanded size of the tensor must match the existing "
+	                             "size. Target sizes: %s.  Tensor sizes: %s",
+	                             ag_shape_text(self->ndim, self->shape, a, sizeof(a)),
+	                             ag_shape_text(src->ndim, src->shape, b, sizeof(b)));
 }
 
 bool op_run_copy(struct ag_frame *f)
@@ -140,8 +145,9 @@ bool op_run_copy(struct ag_frame *f)
 	if (!ag_check_inplace(f->ctx, in[0], wants1(f->ctx, in[1])))
 		return false;
 	out = ag_retain(in[0]);
-	node = ag_dtype_is_float((enum ag_dtype)out->dtype) ? ag_record(f->ctx, AG_NODE_Copy, in, 2, 0, 1)
-							     : NULL;
+	node = ag_dtype_is_float((enum ag_dtype)out->dtype)
+	               ? ag_record(f->ctx, AG_NODE_Copy, in, 2, 0, 1)
+	               : NULL;
 	if (node)
 		node->ints[0] = in[1]->dtype;
 	ag_copy_data(out, in[1]);
@@ -168,7 +174,8 @@ static bool fill_with(struct ag_frame *f, enum ag_node_kind kind, double value)
 	out = ag_retain(a);
 	node = ag_record1(f->ctx, kind, a, 0, 0);
 	if (!out->storage->data && !f->ctx->meta && out->numel > 0 &&
-	    (uint64_t)out->numel * ag_dtype_size((enum ag_dtype)out->dtype) == out->storage->bytes &&
+	    (uint64_t)out->numel * ag_dtype_size((enum ag_dtype)out->dtype) ==
+	            out->storage->bytes &&
 	    out->storage->bytes <= f->ctx->options.data_cap)
 		out->storage->data = ag_alloc(out->storage->bytes, 1);
 	ag_fill_data(out, value);
@@ -189,8 +196,9 @@ bool op_run_fill(struct ag_frame *f)
 		return fill_with(f, AG_NODE_Fill, arg_f(f, 1));
 	if (value->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
-			       value->ndim);
+		               "fill_ only supports 0-dimension value tensor but got tensor with "
+		               "%d dimensions.",
+		               value->ndim);
 	f->inplace = true;
 	if (!ag_check_inplace(f->ctx, in[0], wants1(f->ctx, value)))
 		return false;
@@ -221,7 +229,7 @@ bool bw_FillTensor(struct ag_bw *b)
 /* ---- casts */
 
 static struct ag_tensor *cast(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype,
-			      bool copy)
+                              bool copy)
 {
 	struct ag_tensor *out;
 	struct ag_node *node = NULL;
@@ -273,10 +281,10 @@ bool op_run_to(struct ag_frame *f)
 	return ag_give(f, cast(f->ctx, a, dtype, copy));
 }
 
-#define CAST(id, dtype)                                                   \
-	bool op_run_##id(struct ag_frame *f)                              \
-	{                                                                 \
-		return ag_give(f, cast(f->ctx, arg_t(f, 0), dtype, false)); \
+#define CAST(id, dtype)                                                                            \
+	bool op_run_##id(struct ag_frame *f)                                                       \
+	{                                                                                          \
+		return ag_give(f, cast(f->ctx, arg_t(f, 0), dtype, false));                        \
 	}
 
 CAST(to_float, AG_F32)

@@ -29,8 +29,8 @@ static struct ag_tensor *minus_from(struct ag_ctx *c, double n, struct ag_tensor
 }
 
 static struct ag_tensor *nll_kernel(struct ag_frame *f, struct ag_tensor *x, struct ag_tensor *t,
-				    struct ag_value weight, struct ag_value ignore,
-				    struct ag_value reduction)
+                                    struct ag_value weight, struct ag_value ignore,
+                                    struct ag_value reduction)
 {
 	struct ag_value v[5] = {ag_arg(x), ag_arg(t), weight, ignore, reduction};
 
@@ -39,8 +39,8 @@ static struct ag_tensor *nll_kernel(struct ag_frame *f, struct ag_tensor *x, str
 
 /* Other than 1, 2 or 4 dimensions are folded into four. */
 static struct ag_tensor *nll_nd(struct ag_frame *f, struct ag_tensor *x, struct ag_tensor *t,
-				struct ag_value weight, struct ag_value ignore,
-				struct ag_value reduction)
+                                struct ag_value weight, struct ag_value ignore,
+                                struct ag_value reduction)
 {
 	struct ag_ctx *c = f->ctx;
 	int64_t shape[4], flat[3], out_shape[AG_MAX_DIMS];
@@ -50,9 +50,10 @@ static struct ag_tensor *nll_nd(struct ag_frame *f, struct ag_tensor *x, struct 
 	if (x->ndim < 1)
 		return ag_null(c, AG_ERR_VALUE, "Expected 1 or more dimensions (got 0)");
 	if (x->ndim != 1 && (!t->ndim || x->shape[0] != t->shape[0]))
-		return ag_null(c, AG_ERR_VALUE,
-			       "Expected input batch_size (%lld) to match target batch_size (%lld).",
-			       (long long)x->shape[0], (long long)(t->ndim ? t->shape[0] : 1));
+		return ag_null(
+		        c, AG_ERR_VALUE,
+		        "Expected input batch_size (%lld) to match target batch_size (%lld).",
+		        (long long)x->shape[0], (long long)(t->ndim ? t->shape[0] : 1));
 	if (x->ndim == 1 || x->ndim == 2 || x->ndim == 4)
 		return nll_kernel(f, x, t, weight, ignore, reduction);
 	shape[0] = flat[0] = x->shape[0];
@@ -63,7 +64,7 @@ static struct ag_tensor *nll_nd(struct ag_frame *f, struct ag_tensor *x, struct 
 	for (d = 0; d < ndim; d++)
 		out_shape[d] = t->shape[d];
 	out = nll_kernel(f, op_reshape(c, x, 4, shape), op_reshape(c, t, 3, flat), weight, ignore,
-			 reduction);
+	                 reduction);
 	if (out && out->ndim)
 		return op_view(c, out, ndim, out_shape);
 	return out;
@@ -76,7 +77,7 @@ bool op_run_nll_loss(struct ag_frame *f)
 }
 
 static struct ag_tensor *probability_target(struct ag_frame *f, struct ag_tensor *x,
-					    struct ag_tensor *t, int dim, double smoothing)
+                                            struct ag_tensor *t, int dim, double smoothing)
 {
 	struct ag_ctx *c = f->ctx;
 	struct ag_tensor *w = arg_t(f, 2), *sum, *logs;
@@ -89,7 +90,8 @@ static struct ag_tensor *probability_target(struct ag_frame *f, struct ag_tensor
 		return NULL;
 	logs = op_call(c, AG_OP_log_softmax, v, 2);
 	if (smoothing > 0)
-		t = op_add_n(c, op_mul_number(c, t, 1 - smoothing), smoothing / (double)x->shape[dim]);
+		t = op_add_n(c, op_mul_number(c, t, 1 - smoothing),
+		             smoothing / (double)x->shape[dim]);
 	logs = op_mul(c, logs, t);
 	if (w) {
 		for (d = 0; d < x->ndim; d++)
@@ -105,7 +107,7 @@ static struct ag_tensor *probability_target(struct ag_frame *f, struct ag_tensor
 }
 
 static struct ag_tensor *smoothed(struct ag_frame *f, struct ag_tensor *logs, struct ag_tensor *t,
-				  int dim, double smoothing)
+                                  int dim, double smoothing)
 {
 	struct ag_ctx *c = f->ctx;
 	struct ag_tensor *w = arg_t(f, 2), *nll, *smooth, *ignored;
@@ -137,16 +139,18 @@ static struct ag_tensor *smoothed(struct ag_frame *f, struct ag_tensor *logs, st
 		int64_t flat = t->numel;
 
 		g[2] = ag_arg(op_reshape(c, t, 1, &flat));
-		smooth = op_div(c, op_sum(c, smooth), op_sum(c, op_call(c, AG_OP_index_select, g, 3)));
+		smooth = op_div(c, op_sum(c, smooth),
+		                op_sum(c, op_call(c, AG_OP_index_select, g, 3)));
 	} else if (r == AG_REDUCE_MEAN) {
 		struct ag_value n[1] = {ag_arg(ignored)};
 
-		smooth = op_div(c, op_sum(c, smooth), op_sum(c, op_call(c, AG_OP_logical_not, n, 1)));
+		smooth = op_div(c, op_sum(c, smooth),
+		                op_sum(c, op_call(c, AG_OP_logical_not, n, 1)));
 	} else if (r == AG_REDUCE_SUM) {
 		smooth = op_sum(c, smooth);
 	}
 	return op_add(c, op_mul_number(c, smooth, smoothing / (double)logs->shape[dim]),
-		      op_mul_number(c, nll, 1 - smoothing));
+	              op_mul_number(c, nll, 1 - smoothing));
 }
 
 /* input, target, weight, ignore_index, reduction, label_smoothing */
@@ -158,7 +162,8 @@ bool op_run_cross_entropy(struct ag_frame *f)
 	struct ag_value v[2] = {ag_arg(x), ag_int(dim)};
 
 	if (!x->ndim)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "cross_entropy: input must have a dimension");
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "cross_entropy: input must have a dimension");
 	if (ag_same_shape(x, t) && ag_dtype_is_float((enum ag_dtype)t->dtype))
 		return ag_give_ref(f, probability_target(f, x, t, dim, smoothing));
 	logs = op_call(f->ctx, AG_OP_log_softmax, v, 2);
@@ -225,7 +230,8 @@ bool op_run_margin_ranking_loss(struct ag_frame *f)
 bool op_run_cosine_embedding_loss(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *x = arg_t(f, 0), *y = arg_t(f, 1), *t = arg_t(f, 2), *prod, *mag1, *mag2, *cos;
+	struct ag_tensor *x = arg_t(f, 0), *y = arg_t(f, 1), *t = arg_t(f, 2), *prod, *mag1, *mag2,
+	                 *cos;
 	struct ag_tensor *pos, *neg;
 	int dim = x->ndim - 1;
 	enum ag_loss_reduction r;
@@ -247,7 +253,7 @@ bool op_run_cosine_embedding_loss(struct ag_frame *f)
 }
 
 static struct ag_tensor *old_distance(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *y,
-				      double p, double eps)
+                                      double p, double eps)
 {
 	struct ag_tensor *d = plus(c, op_sub(c, x, y), eps);
 	struct ag_value dim = ag_int(-1), v[4];
@@ -260,7 +266,7 @@ static struct ag_tensor *old_distance(struct ag_ctx *c, struct ag_tensor *x, str
 }
 
 static struct ag_tensor *distance(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *y,
-				  double p, double eps)
+                                  double p, double eps)
 {
 	struct ag_tensor *d = plus(c, op_sub(c, x, y), eps);
 	struct ag_value dim = ag_int(-1), v[4];
@@ -303,7 +309,8 @@ bool op_run_triplet_margin_loss(struct ag_frame *f)
 bool op_run_gaussian_nll_loss(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *x = arg_t(f, 0), *t = arg_t(f, 1), *var = op_clone(c, arg_t(f, 2)), *d, *out;
+	struct ag_tensor *x = arg_t(f, 0), *t = arg_t(f, 1), *var = op_clone(c, arg_t(f, 2)), *d,
+	                 *out;
 	struct ag_grad_mode mode = ag_no_grad(c);
 	struct ag_value v[2] = {ag_arg(var), ag_float(arg_f(f, 4))};
 	enum ag_loss_reduction r;
@@ -341,7 +348,10 @@ bool op_run_poisson_nll_loss(struct ag_frame *f)
 	if (arg_b(f, 3)) {
 		struct ag_tensor *stirling = op_sub(c, op_mul(c, t, op_log(c, t)), t);
 
-		stirling = op_add(c, stirling, op_mul_number(c, op_log(c, op_mul_number(c, t, 6.28318530717958647692)), 0.5));
+		stirling = op_add(
+		        c, stirling,
+		        op_mul_number(c, op_log(c, op_mul_number(c, t, 6.28318530717958647692)),
+		                      0.5));
 		out = op_add(c, out, op_where_n(c, op_gt_n(c, t, 1), stirling, 0));
 	}
 	return ag_give_ref(f, ag_reduce_loss(c, out, r));

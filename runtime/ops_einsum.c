@@ -28,7 +28,8 @@ static int label_of(char ch)
 }
 
 /* Labels of one operand's text; an ellipsis takes the dimensions left over. */
-static bool read_labels(struct ein *e, const char *text, size_t n, int ndim, int *labels, int *count)
+static bool read_labels(struct ein *e, const char *text, size_t n, int ndim, int *labels,
+                        int *count)
 {
 	size_t i, letters = 0;
 	int extra, k;
@@ -47,8 +48,9 @@ static bool read_labels(struct ein *e, const char *text, size_t n, int ndim, int
 		} else if (label_of(text[i]) >= 0 && *count < AG_MAX_DIMS) {
 			labels[(*count)++] = label_of(text[i]);
 		} else {
-			return ag_fail(e->c, AG_ERR_RUNTIME,
-				       "einsum(): invalid subscript given, only letters are allowed");
+			return ag_fail(
+			        e->c, AG_ERR_RUNTIME,
+			        "einsum(): invalid subscript given, only letters are allowed");
 		}
 	}
 	return true;
@@ -93,8 +95,9 @@ static bool read_operand(struct ein *e, const char *text, size_t n, int op)
 		return false;
 	if (count != e->at[op]->ndim)
 		return ag_fail(e->c, AG_ERR_RUNTIME,
-			       "einsum(): the number of subscripts in the equation (%d) does not match the number of dimensions (%d) for operand %d",
-			       count, e->at[op]->ndim, op);
+		               "einsum(): the number of subscripts in the equation (%d) does not "
+		               "match the number of dimensions (%d) for operand %d",
+		               count, e->at[op]->ndim, op);
 	while (diagonals(e, op, &count) && count != e->at[op]->ndim)
 		return false;
 	for (i = 0; i < count; i++)
@@ -135,7 +138,8 @@ static bool order_labels(struct ein *e, const char *arrow, size_t n)
 	for (i = 0; i < count; i++) {
 		if (!times[labels[i]] || e->place[labels[i]] >= 0)
 			return ag_fail(e->c, AG_ERR_RUNTIME,
-				       "einsum(): output subscript does not appear in the equation for any input operand");
+			               "einsum(): output subscript does not appear in the equation "
+			               "for any input operand");
 		e->place[labels[i]] = i;
 	}
 	e->nout = e->ndim = count;
@@ -144,8 +148,8 @@ static bool order_labels(struct ein *e, const char *arrow, size_t n)
 			e->place[i] = e->ndim++;
 	}
 	if (e->ndim > AG_MAX_DIMS)
-		return ag_fail(e->c, AG_ERR_RUNTIME, "einsum with more than %d labels is not supported",
-			       AG_MAX_DIMS);
+		return ag_fail(e->c, AG_ERR_RUNTIME,
+		               "einsum with more than %d labels is not supported", AG_MAX_DIMS);
 	return true;
 }
 
@@ -178,7 +182,7 @@ struct pair {
 };
 
 static bool sort_dims(struct ein *e, struct ag_tensor **l, struct ag_tensor **r, unsigned sums,
-		      struct pair *p)
+                      struct pair *p)
 {
 	int d;
 
@@ -188,7 +192,7 @@ static bool sort_dims(struct ein *e, struct ag_tensor **l, struct ag_tensor **r,
 
 		if (sl && sr && (*l)->shape[d] != (*r)->shape[d])
 			return ag_fail(e->c, AG_ERR_RUNTIME,
-				       "einsum(): operands do not broadcast with remapped shapes");
+			               "einsum(): operands do not broadcast with remapped shapes");
 		if (sums >> d & 1) {
 			p->sum[p->nsum++] = d;
 			if (sl && !sr)
@@ -222,7 +226,8 @@ static int64_t sizes(const struct ag_tensor *t, const int *dims, int n)
 	return size;
 }
 
-static struct ag_tensor *multiply(struct ein *e, struct ag_tensor *l, struct ag_tensor *r, unsigned sums)
+static struct ag_tensor *multiply(struct ein *e, struct ag_tensor *l, struct ag_tensor *r,
+                                  unsigned sums)
 {
 	int64_t order[AG_MAX_DIMS], shape[AG_MAX_DIMS], three[3], back[AG_MAX_DIMS];
 	struct pair p;
@@ -233,8 +238,10 @@ static struct ag_tensor *multiply(struct ein *e, struct ag_tensor *l, struct ag_
 	three[0] = sizes(l, p.both, p.nboth);
 	three[1] = sizes(l, p.left, p.nleft);
 	three[2] = sizes(l, p.sum, p.nsum);
-	n = put(order, put(order, put(order, put(order, 0, p.both, p.nboth), p.left, p.nleft), p.sum, p.nsum),
-		p.right, p.nright);
+	n = put(order,
+	        put(order, put(order, put(order, 0, p.both, p.nboth), p.left, p.nleft), p.sum,
+	            p.nsum),
+	        p.right, p.nright);
 	for (i = 0; i < n; i++) {
 		bool from_right = i >= p.nboth + p.nleft + p.nsum;
 		bool summed = !from_right && i >= p.nboth + p.nleft;
@@ -243,8 +250,10 @@ static struct ag_tensor *multiply(struct ein *e, struct ag_tensor *l, struct ag_
 		back[order[i]] = i;
 	}
 	l = op_reshape(e->c, op_permute(e->c, l, order, n), 3, three);
-	n = put(order, put(order, put(order, put(order, 0, p.both, p.nboth), p.sum, p.nsum), p.right, p.nright),
-		p.left, p.nleft);
+	n = put(order,
+	        put(order, put(order, put(order, 0, p.both, p.nboth), p.sum, p.nsum), p.right,
+	            p.nright),
+	        p.left, p.nleft);
 	three[1] = three[2];
 	three[2] = sizes(r, p.right, p.nright);
 	r = op_reshape(e->c, op_permute(e->c, r, order, n), 3, three);

@@ -8,7 +8,7 @@
 #include "runtime/op.h"
 
 static struct ag_tensor *fresh(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim,
-			       const int64_t *shape)
+                               const int64_t *shape)
 {
 	struct ag_tensor *t = ag_make(ctx, dtype, ndim, shape, true);
 
@@ -52,8 +52,8 @@ bool op_run_ones(struct ag_frame *f)
 bool op_run_full(struct ag_frame *f)
 {
 	enum ag_dtype dtype = f->v[1].kind == AG_FLOAT ? f->ctx->default_dtype
-			      : f->v[1].kind == AG_INT ? AG_I64
-						       : AG_BOOL8;
+	                      : f->v[1].kind == AG_INT ? AG_I64
+	                                               : AG_BOOL8;
 
 	return filled(f, sized(f, 0, dtype_arg(f, 2, dtype)), arg_f(f, 1));
 }
@@ -97,13 +97,13 @@ bool op_run_new_ones(struct ag_frame *f)
 bool op_run_new_full(struct ag_frame *f)
 {
 	return filled(f, sized(f, 1, dtype_arg(f, 3, (enum ag_dtype)arg_t(f, 0)->dtype)),
-		      arg_f(f, 2));
+	              arg_f(f, 2));
 }
 
 /* ---- ranges */
 
 static bool range(struct ag_frame *f, double start, double end, double step, bool whole,
-		  uint32_t type)
+                  uint32_t type)
 {
 	enum ag_dtype dtype = dtype_arg(f, type, whole ? AG_I64 : f->ctx->default_dtype);
 	double count = ceil((end - start) / step);
@@ -114,7 +114,7 @@ static bool range(struct ag_frame *f, double start, double end, double step, boo
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "step must be nonzero");
 	if (count < 0 || !(count < 1e12))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "upper bound and lower bound inconsistent with step sign");
+		               "upper bound and lower bound inconsistent with step sign");
 	n = (int64_t)count;
 	t = fresh(f->ctx, dtype, 1, &n);
 	for (i = 0; t && t->storage->data && i < n; i++)
@@ -125,9 +125,11 @@ static bool range(struct ag_frame *f, double start, double end, double step, boo
 bool op_run_arange(struct ag_frame *f)
 {
 	bool one = arg_none(f, 1);
-	bool whole = f->v[0].kind != AG_FLOAT && f->v[1].kind != AG_FLOAT && f->v[2].kind != AG_FLOAT;
+	bool whole =
+	        f->v[0].kind != AG_FLOAT && f->v[1].kind != AG_FLOAT && f->v[2].kind != AG_FLOAT;
 
-	return range(f, one ? 0 : arg_f(f, 0), one ? arg_f(f, 0) : arg_f(f, 1), arg_f(f, 2), whole, 3);
+	return range(f, one ? 0 : arg_f(f, 0), one ? arg_f(f, 0) : arg_f(f, 1), arg_f(f, 2), whole,
+	             3);
 }
 
 bool op_run_linspace(struct ag_frame *f)
@@ -140,7 +142,8 @@ bool op_run_linspace(struct ag_frame *f)
 
 	for (i = 0; t && t->storage->data && i < n; i++)
 		ag_store_double(dtype, t->storage->data, i,
-				i < n / 2 ? start + step * (double)i : end - step * (double)(n - 1 - i));
+		                i < n / 2 ? start + step * (double)i
+		                          : end - step * (double)(n - 1 - i));
 	if (t && t->storage->data && n == 1)
 		ag_store_double(dtype, t->storage->data, 0, start);
 	return ag_give(f, t);
@@ -157,8 +160,9 @@ bool op_run_logspace(struct ag_frame *f)
 		return false;
 	t = f->results->at[0];
 	for (i = 0; t->storage->data && i < t->numel; i++)
-		ag_store_double((enum ag_dtype)t->dtype, t->storage->data, i,
-				pow(base, ag_load_double((enum ag_dtype)t->dtype, t->storage->data, i)));
+		ag_store_double(
+		        (enum ag_dtype)t->dtype, t->storage->data, i,
+		        pow(base, ag_load_double((enum ag_dtype)t->dtype, t->storage->data, i)));
 	return true;
 }
 
@@ -217,7 +221,7 @@ static bool drawn(struct ag_frame *f, struct ag_tensor *t, enum draw draw, doubl
 	if (t && !ag_is_real_float((enum ag_dtype)t->dtype)) {
 		ag_release(t);
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
-			       ag_op_info(f->op)->id, ag_dtype_name((enum ag_dtype)t->dtype));
+		               ag_op_info(f->op)->id, ag_dtype_name((enum ag_dtype)t->dtype));
 	}
 	if (t)
 		draw_into(f->ctx, t, draw, a, b);
@@ -252,9 +256,10 @@ static bool integers(struct ag_frame *f, struct ag_tensor *t, int64_t low, int64
 		return false;
 	if (low >= high) {
 		ag_release(t);
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-			       (long long)low, (long long)high);
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+		        (long long)low, (long long)high);
 	}
 	if (t->storage->data) {
 		values = ag_alloc((size_t)t->numel + 1, sizeof(*values));
@@ -301,7 +306,7 @@ bool op_run_randperm(struct ag_frame *f)
 bool op_run_normal(struct ag_frame *f)
 {
 	return drawn(f, sized(f, 2, dtype_arg(f, 3, f->ctx->default_dtype)), NORMAL, arg_f(f, 0),
-		     arg_f(f, 1));
+	             arg_f(f, 1));
 }
 
 bool op_run_normal_tensor(struct ag_frame *f)
@@ -361,9 +366,11 @@ bool op_run_exponential(struct ag_frame *f)
 		values = ag_alloc((size_t)a->numel + 1, sizeof(*values));
 		floats = ag_alloc((size_t)a->numel + 1, sizeof(*floats));
 		if (a->dtype == AG_F64)
-			ag_random_fill_exponential_f64(&f->ctx->random, values, (size_t)a->numel, rate);
+			ag_random_fill_exponential_f64(&f->ctx->random, values, (size_t)a->numel,
+			                               rate);
 		else
-			ag_random_fill_exponential_f32(&f->ctx->random, floats, (size_t)a->numel, rate);
+			ag_random_fill_exponential_f32(&f->ctx->random, floats, (size_t)a->numel,
+			                               rate);
 		for (i = 0; a->dtype != AG_F64 && i < a->numel; i++)
 			values[i] = floats[i];
 		ag_put_plain(a, values);

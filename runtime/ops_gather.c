@@ -17,7 +17,7 @@ static bool need_index(struct ag_ctx *ctx, const struct ag_tensor *index)
 /* The values of an index, wrapped into [0, size); NULL: unknown, or out of range
  * with an error set. */
 static int64_t *index_values(struct ag_ctx *ctx, const struct ag_tensor *index, int64_t size,
-			     bool *good)
+                             bool *good)
 {
 	int64_t *values = ag_plain_ints(index), i;
 
@@ -25,8 +25,8 @@ static int64_t *index_values(struct ag_ctx *ctx, const struct ag_tensor *index, 
 	for (i = 0; values && i < index->numel; i++) {
 		if (values[i] < -size || values[i] >= size) {
 			*good = ag_fail(ctx, AG_ERR_INDEX,
-					"index %lld is out of bounds for dimension with size %lld",
-					(long long)values[i], (long long)size);
+			                "index %lld is out of bounds for dimension with size %lld",
+			                (long long)values[i], (long long)size);
 			free(values);
 			return NULL;
 		}
@@ -44,7 +44,8 @@ static void shape_words(struct ag_node *n, int dim, const struct ag_tensor *x)
 
 static struct ag_tensor *zeros_of(struct ag_bw *b)
 {
-	return op_zeros(B_CTX, (enum ag_dtype)B_GRAD->dtype, (int)b->node->ints[1], b->node->ints + 2);
+	return op_zeros(B_CTX, (enum ag_dtype)B_GRAD->dtype, (int)b->node->ints[1],
+	                b->node->ints + 2);
 }
 
 /* ---- index_select */
@@ -62,7 +63,8 @@ bool op_run_index_select(struct ag_frame *f)
 	if (dim < 0 || !need_index(f->ctx, index))
 		return false;
 	if (index->ndim > 1)
-		return ag_fail(f->ctx, AG_ERR_INDEX, "index_select(): Index is supposed to be a vector");
+		return ag_fail(f->ctx, AG_ERR_INDEX,
+		               "index_select(): Index is supposed to be a vector");
 	memcpy(shape, x->shape, sizeof(shape));
 	size = x->ndim ? x->shape[dim] : 1;
 	if (x->ndim)
@@ -89,7 +91,7 @@ bool op_run_index_select(struct ag_frame *f)
 			for (k = 0; k < index->numel; k++) {
 				for (i = 0; i < inner; i++)
 					to[(o * index->numel + k) * inner + i] =
-						from[(o * size + at[k]) * inner + i];
+					        from[(o * size + at[k]) * inner + i];
 			}
 		}
 		ag_put_plain(out, to);
@@ -103,7 +105,7 @@ bool op_run_index_select(struct ag_frame *f)
 static struct ag_tensor *add_back(struct ag_bw *b, enum ag_op op)
 {
 	struct ag_value v[5] = {ag_arg(zeros_of(b)), ag_int(b->node->ints[0]), ag_arg(B_SAVED(0)),
-				ag_arg(B_GRAD), ag_int(1)};
+	                        ag_arg(B_GRAD), ag_int(1)};
 
 	return op_call(B_CTX, op, v, op == AG_OP_index_add ? 5 : 4);
 }
@@ -118,8 +120,9 @@ bool bw_IndexSelect(struct ag_bw *b)
 
 enum write_mode { WRITE_SET, WRITE_ADD };
 
-static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim, struct ag_tensor *index,
-			 struct ag_tensor *src, double scale, enum write_mode mode)
+static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim,
+                         struct ag_tensor *index, struct ag_tensor *src, double scale,
+                         enum write_mode mode)
 {
 	int64_t size = out->ndim ? out->shape[dim] : 1, outer = 1, inner = 1, o, k, i, n, *at;
 	double *to, *from;
@@ -137,8 +140,8 @@ static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim, str
 	if (src->numel != outer * n * inner && src->numel != 1) {
 		free(at);
 		return ag_fail(f->ctx, AG_ERR_INDEX,
-			       "%s(): Number of indices should be equal to source.size(dim)",
-			       ag_op_info(f->op)->id);
+		               "%s(): Number of indices should be equal to source.size(dim)",
+		               ag_op_info(f->op)->id);
 	}
 	if (ag_ready2(out, src, index)) {
 		to = ag_plain(out);
@@ -147,7 +150,8 @@ static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim, str
 			for (k = 0; k < n; k++) {
 				for (i = 0; i < inner; i++) {
 					double *x = &to[(o * size + at[k]) * inner + i];
-					double y = from[src->numel == 1 ? 0 : (o * n + k) * inner + i];
+					double y =
+					        from[src->numel == 1 ? 0 : (o * n + k) * inner + i];
 
 					*x = mode == WRITE_ADD ? *x + scale * y : y;
 				}
@@ -254,7 +258,7 @@ bool op_run_index_copy(struct ag_frame *f)
 static struct ag_tensor *index_filled(struct ag_bw *b)
 {
 	struct ag_value v[4] = {ag_arg(B_GRAD), ag_int(b->node->ints[0]), ag_arg(B_SAVED(0)),
-				ag_float(0)};
+	                        ag_float(0)};
 
 	return op_call(B_CTX, AG_OP_index_fill, v, 4);
 }
@@ -277,8 +281,9 @@ bool op_run_index_fill(struct ag_frame *f)
 
 	if (dim < 0 || !need_index(f->ctx, index))
 		return false;
-	value = arg_t(f, 3) ? arg_t(f, 3)
-			    : scoped(f->ctx, ag_scalar(f->ctx, (enum ag_dtype)x->dtype, arg_f(f, 3)));
+	value = arg_t(f, 3)
+	                ? arg_t(f, 3)
+	                : scoped(f->ctx, ag_scalar(f->ctx, (enum ag_dtype)x->dtype, arg_f(f, 3)));
 	out = value ? target(f, x, wants1(f->ctx, x)) : NULL;
 	if (!out)
 		return false;
@@ -303,8 +308,8 @@ bool bw_IndexFill(struct ag_bw *b)
 
 /* ---- gather and scatter: an index for every element */
 
-static bool fits(struct ag_frame *f, const struct ag_tensor *x, const struct ag_tensor *index, int dim,
-		 bool gather)
+static bool fits(struct ag_frame *f, const struct ag_tensor *x, const struct ag_tensor *index,
+                 int dim, bool gather)
 {
 	char a[128], e[128];
 	int d;
@@ -318,14 +323,15 @@ static bool fits(struct ag_frame *f, const struct ag_tensor *x, const struct ag_
 		return true;
 	(void)gather;
 	return ag_fail(f->ctx, AG_ERR_RUNTIME,
-		       "Size does not match at dimension %d expected index %s to be no larger than self %s apart from dimension %d",
-		       d, ag_shape_text(index->ndim, index->shape, a, sizeof(a)),
-		       ag_shape_text(x->ndim, x->shape, e, sizeof(e)), dim);
+	               "Size does not match at dimension %d expected index %s to be no larger than "
+	               "self %s apart from dimension %d",
+	               d, ag_shape_text(index->ndim, index->shape, a, sizeof(a)),
+	               ag_shape_text(x->ndim, x->shape, e, sizeof(e)), dim);
 }
 
 /* For element i of the index: its place in x (row order). */
 static int64_t *places(struct ag_frame *f, const struct ag_tensor *x, const struct ag_tensor *index,
-		       int dim, bool *good)
+                       int dim, bool *good)
 {
 	int64_t steps[AG_MAX_DIMS], position[AG_MAX_DIMS] = {0}, i;
 	int64_t *at = index_values(f->ctx, index, x->ndim ? x->shape[dim] : 1, good);
@@ -356,7 +362,8 @@ bool op_run_gather(struct ag_frame *f)
 	if (dim < 0 || !need_index(f->ctx, index) || !fits(f, x, index, dim, true))
 		return false;
 	at = places(f, x, index, dim, &good);
-	out = good ? ag_make(f->ctx, (enum ag_dtype)x->dtype, index->ndim, index->shape, true) : NULL;
+	out = good ? ag_make(f->ctx, (enum ag_dtype)x->dtype, index->ndim, index->shape, true)
+	           : NULL;
 	if (!out) {
 		free(at);
 		return false;
@@ -387,7 +394,7 @@ bool bw_Gather(struct ag_bw *b)
 }
 
 static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind kind,
-		    enum write_mode mode)
+                    enum write_mode mode)
 {
 	struct ag_tensor *x = arg_t(f, 0), *index = arg_t(f, 2), *out, *edges[2] = {x, src};
 	int dim = ag_dim(f->ctx, x, arg_i(f, 1)), d;
@@ -400,8 +407,10 @@ static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind
 		return false;
 	for (d = 0; src->ndim && d < index->ndim && index->numel; d++) {
 		if (src->ndim != index->ndim || src->shape[d] < index->shape[d])
-			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-				       "Expected index to be no larger than src apart from dimension %d", dim);
+			return ag_fail(
+			        f->ctx, AG_ERR_RUNTIME,
+			        "Expected index to be no larger than src apart from dimension %d",
+			        dim);
 	}
 	out = target(f, x, wants2(f->ctx, x, src));
 	at = out ? places(f, x, index, dim, &good) : NULL;
@@ -443,7 +452,8 @@ bool op_run_scatter(struct ag_frame *f)
 bool op_run_scatter_value(struct ag_frame *f)
 {
 	struct ag_tensor *x = arg_t(f, 0);
-	struct ag_tensor *src = scoped(f->ctx, ag_scalar(f->ctx, (enum ag_dtype)x->dtype, arg_f(f, 3)));
+	struct ag_tensor *src =
+	        scoped(f->ctx, ag_scalar(f->ctx, (enum ag_dtype)x->dtype, arg_f(f, 3)));
 
 	return src && scatter(f, src, AG_NODE_ScatterValue, WRITE_SET);
 }
@@ -463,7 +473,7 @@ static struct ag_tensor *gathered(struct ag_bw *b)
 static struct ag_tensor *scattered_zero(struct ag_bw *b)
 {
 	struct ag_value v[4] = {ag_arg(B_GRAD), ag_int(b->node->ints[0]), ag_arg(B_SAVED(0)),
-				ag_float(0)};
+	                        ag_float(0)};
 
 	return op_call(B_CTX, AG_OP_scatter_value, v, 4);
 }
@@ -504,7 +514,8 @@ bool op_run_take(struct ag_frame *f)
 	if (!need_index(f->ctx, index))
 		return false;
 	at = index_values(f->ctx, index, x->numel, &good);
-	out = good ? ag_make(f->ctx, (enum ag_dtype)x->dtype, index->ndim, index->shape, true) : NULL;
+	out = good ? ag_make(f->ctx, (enum ag_dtype)x->dtype, index->ndim, index->shape, true)
+	           : NULL;
 	if (!out) {
 		free(at);
 		return false;
@@ -558,7 +569,8 @@ bool op_run_masked_select(struct ag_frame *f)
 	int ndim;
 
 	if (mask->dtype != AG_BOOL8)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "masked_select: expected BoolTensor for mask");
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "masked_select: expected BoolTensor for mask");
 	if (!ag_broadcast(f->ctx, x, mask, &ndim, shape))
 		return false;
 	mode = ag_no_grad(f->ctx);
@@ -626,8 +638,10 @@ bool op_run_embedding(struct ag_frame *f)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "'weight' must be 2-D");
 	if (index->dtype != AG_I64 && index->dtype != AG_I32)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got %s instead (while checking arguments for embedding)",
-			       ag_dtype_name((enum ag_dtype)index->dtype));
+		               "Expected tensor for argument #1 'indices' to have one of the "
+		               "following scalar types: Long, Int; but got %s instead (while "
+		               "checking arguments for embedding)",
+		               ag_dtype_name((enum ag_dtype)index->dtype));
 	width = w->shape[1];
 	memcpy(shape, index->shape, sizeof(shape));
 	shape[index->ndim] = width;

@@ -13,9 +13,9 @@ enum { MAX_INDICES = AG_MAX_DIMS };
 struct plan {
 	int ndim;
 	int64_t shape[AG_MAX_DIMS];
-	int before; /* plain dimensions ahead of the index's own */
-	int nindex; /* dimensions that the indices bring */
-	int64_t *offsets; /* per index element, NULL: unknown */
+	int before;                   /* plain dimensions ahead of the index's own */
+	int nindex;                   /* dimensions that the indices bring */
+	int64_t *offsets;             /* per index element, NULL: unknown */
 	int64_t strides[AG_MAX_DIMS]; /* of plain dimensions, at their places in `shape` */
 	bool known;
 };
@@ -35,18 +35,20 @@ static bool is_mask(const struct ag_tensor *t)
 
 /* A mask becomes a column of positions for each of its dimensions. */
 static bool add_mask(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *mask, int *dim,
-		     struct column *columns, int *n)
+                     struct column *columns, int *n)
 {
 	int64_t index[AG_MAX_DIMS] = {0}, count = 0, i, *hits;
 	int d, k = mask->ndim;
 
 	if (*dim + k > x->ndim || *n + k > MAX_INDICES)
-		return ag_fail(ctx, AG_ERR_INDEX, "too many indices for tensor of dimension %d", x->ndim);
+		return ag_fail(ctx, AG_ERR_INDEX, "too many indices for tensor of dimension %d",
+		               x->ndim);
 	for (d = 0; d < k; d++) {
 		if (mask->shape[d] != x->shape[*dim + d])
 			return ag_fail(ctx, AG_ERR_INDEX,
-				       "The shape of the mask at index %d does not match the shape of the indexed tensor at index %d",
-				       d, *dim + d);
+			               "The shape of the mask at index %d does not match the shape "
+			               "of the indexed tensor at index %d",
+			               d, *dim + d);
 	}
 	hits = ag_plain_ints(mask);
 	if (!hits)
@@ -77,16 +79,17 @@ static bool add_mask(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *
 }
 
 static bool add_integers(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *t, int *dim,
-			 struct column *columns, int *n)
+                         struct column *columns, int *n)
 {
 	struct column *c = &columns[*n];
 	int64_t size, i;
 
 	if (*dim >= x->ndim || *n == MAX_INDICES)
-		return ag_fail(ctx, AG_ERR_INDEX, "too many indices for tensor of dimension %d", x->ndim);
+		return ag_fail(ctx, AG_ERR_INDEX, "too many indices for tensor of dimension %d",
+		               x->ndim);
 	if (ag_dtype_is_float((enum ag_dtype)t->dtype))
 		return ag_fail(ctx, AG_ERR_INDEX,
-			       "tensors used as indices must be long, int, byte or bool tensors");
+		               "tensors used as indices must be long, int, byte or bool tensors");
 	size = x->shape[*dim];
 	memset(c, 0, sizeof(*c));
 	c->t = t;
@@ -97,17 +100,18 @@ static bool add_integers(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tens
 	(*n)++;
 	for (i = 0; c->values && i < t->numel; i++) {
 		if (c->values[i] < -size || c->values[i] >= size)
-			return ag_fail(ctx, AG_ERR_INDEX,
-				       "index %lld is out of bounds for dimension %d with size %lld",
-				       (long long)c->values[i], c->dim, (long long)size);
+			return ag_fail(
+			        ctx, AG_ERR_INDEX,
+			        "index %lld is out of bounds for dimension %d with size %lld",
+			        (long long)c->values[i], c->dim, (long long)size);
 		c->values[i] += c->values[i] < 0 ? size : 0;
 	}
 	return true;
 }
 
 /* The indices broadcast against each other. */
-static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct column *columns, int n,
-			 struct plan *p, int64_t *shape)
+static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct column *columns,
+                         int n, struct plan *p, int64_t *shape)
 {
 	int64_t i, total, index[AG_MAX_DIMS] = {0};
 	int c, d;
@@ -123,7 +127,8 @@ static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct c
 
 			if (size != 1 && shape[d] != 1 && size != shape[d])
 				return ag_fail(ctx, AG_ERR_INDEX,
-					       "shape mismatch: indexing tensors could not be broadcast together");
+				               "shape mismatch: indexing tensors could not be "
+				               "broadcast together");
 			shape[d] = size == 1 ? shape[d] : size;
 		}
 	}
@@ -139,7 +144,8 @@ static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct c
 			for (d = 0; d < columns[c].ndim; d++) {
 				int64_t size = columns[c].shape[d];
 
-				at = at * size + (size == 1 ? 0 : index[d + p->nindex - columns[c].ndim]);
+				at = at * size +
+				     (size == 1 ? 0 : index[d + p->nindex - columns[c].ndim]);
 			}
 			p->offsets[i] += columns[c].values[at] * x->strides[columns[c].dim];
 		}
@@ -157,7 +163,7 @@ static void columns_free(struct column *columns, int n)
 
 /* `indices` may hold NULLs: plain dimensions. */
 static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *const *indices,
-		      uint32_t count, struct plan *p)
+                      uint32_t count, struct plan *p)
 {
 	struct column columns[MAX_INDICES];
 	int64_t shape[AG_MAX_DIMS];
@@ -175,7 +181,8 @@ static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor 
 			good = add_integers(ctx, x, indices[i], &dim, columns, &n);
 	}
 	if (good && dim > x->ndim)
-		good = ag_fail(ctx, AG_ERR_INDEX, "too many indices for tensor of dimension %d", x->ndim);
+		good = ag_fail(ctx, AG_ERR_INDEX, "too many indices for tensor of dimension %d",
+		               x->ndim);
 	good = good && join_columns(ctx, x, columns, n, p, shape);
 	for (c = 0; good && c < n; c++) {
 		indexed[columns[c].dim] = true;
@@ -183,7 +190,7 @@ static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor 
 	}
 	if (good && x->ndim - n + p->nindex > AG_MAX_DIMS)
 		good = ag_fail(ctx, AG_ERR_RUNTIME,
-			       "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
+		               "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
 	p->before = together && n ? columns[0].dim : 0;
 	/* Plain dimensions ahead of the indices, the indices, the other plain ones. */
 	for (pass = 0, d = 0; good && pass < 2; pass++) {
@@ -276,8 +283,8 @@ bool op_run_index(struct ag_frame *f)
 	struct plan p;
 
 	out = plan_open(f->ctx, x, indices, count, &p)
-		      ? ag_make(f->ctx, (enum ag_dtype)x->dtype, p.ndim, p.shape, true)
-		      : NULL;
+	              ? ag_make(f->ctx, (enum ag_dtype)x->dtype, p.ndim, p.shape, true)
+	              : NULL;
 	if (!out) {
 		free(p.offsets);
 		return false;
@@ -301,7 +308,7 @@ bool op_run_index(struct ag_frame *f)
 }
 
 static struct ag_tensor *call_index(struct ag_bw *b, enum ag_op op, struct ag_tensor *x,
-				    const struct ag_value *values, bool accumulate)
+                                    const struct ag_value *values, bool accumulate)
 {
 	struct ag_value list[MAX_INDICES], v[4];
 	uint32_t i;
@@ -320,8 +327,8 @@ static struct ag_tensor *call_index(struct ag_bw *b, enum ag_op op, struct ag_te
 
 bool bw_Index(struct ag_bw *b)
 {
-	struct ag_tensor *zeros = op_zeros(B_CTX, (enum ag_dtype)B_GRAD->dtype, (int)b->node->ints[0],
-					   b->node->ints + 1);
+	struct ag_tensor *zeros = op_zeros(B_CTX, (enum ag_dtype)B_GRAD->dtype,
+	                                   (int)b->node->ints[0], b->node->ints + 1);
 	struct ag_value values = ag_arg(B_GRAD);
 
 	B_SET(0, call_index(b, AG_OP_index_put, zeros, &values, true));
@@ -329,7 +336,7 @@ bool bw_Index(struct ag_bw *b)
 }
 
 static bool put_values(struct ag_frame *f, struct ag_tensor *out, const struct plan *p,
-		       struct ag_tensor *values, bool accumulate)
+                       struct ag_tensor *values, bool accumulate)
 {
 	struct transfer t = {out, NULL, accumulate};
 	struct ag_tensor spread = *values;
@@ -352,9 +359,10 @@ static bool put_values(struct ag_frame *f, struct ag_tensor *out, const struct p
 		char a[128], e[128];
 
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
-			       ag_shape_text(values->ndim, values->shape, a, sizeof(a)),
-			       ag_shape_text(p->ndim, p->shape, e, sizeof(e)));
+		               "shape mismatch: value tensor of shape %s cannot be broadcast to "
+		               "indexing result of shape %s",
+		               ag_shape_text(values->ndim, values->shape, a, sizeof(a)),
+		               ag_shape_text(p->ndim, p->shape, e, sizeof(e)));
 	}
 	spread.ndim = (uint8_t)p->ndim;
 	spread.numel = ag_count(p->ndim, p->shape);
@@ -380,9 +388,10 @@ bool op_run_index_put(struct ag_frame *f)
 
 	if (values->dtype != x->dtype && values->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",
-			       ag_dtype_name((enum ag_dtype)x->dtype),
-			       ag_dtype_name((enum ag_dtype)values->dtype));
+		               "Index put requires the source and destination dtypes match, got %s "
+		               "for the destination and %s for the source.",
+		               ag_dtype_name((enum ag_dtype)x->dtype),
+		               ag_dtype_name((enum ag_dtype)values->dtype));
 	out = ag_result(f, (enum ag_dtype)x->dtype, x->ndim, x->shape, wants2(f->ctx, x, values));
 	if (!out)
 		return false;
@@ -410,7 +419,7 @@ bool bw_IndexPut(struct ag_bw *b)
 		struct ag_value zero = ag_arg(op_zeros(c, (enum ag_dtype)B_GRAD->dtype, 0, NULL));
 
 		B_SET(0, b->node->ints[0] ? B_GRAD
-					  : call_index(b, AG_OP_index_put, B_GRAD, &zero, false));
+		                          : call_index(b, AG_OP_index_put, B_GRAD, &zero, false));
 	}
 	if (B_WANT(1))
 		B_SET(1, call_index(b, AG_OP_index, B_GRAD, NULL, false));
@@ -434,30 +443,32 @@ static int consumed(const struct ag_index *index, uint32_t count)
 		if (index[i].kind == AG_AT || index[i].kind == AG_SLICE)
 			n++;
 		else if (index[i].kind == AG_INDEX_TENSOR)
-			n += index[i].tensor && is_mask(index[i].tensor) ? index[i].tensor->ndim : 1;
+			n += index[i].tensor && is_mask(index[i].tensor) ? index[i].tensor->ndim
+			                                                 : 1;
 	}
 	return n;
 }
 
 static struct ag_tensor *apply_slice(struct ag_ctx *c, struct ag_tensor *t, int dim,
-				     const struct ag_index *ix)
+                                     const struct ag_index *ix)
 {
 	int64_t step = ix->step ? ix->step : 1, size;
 
 	if (step < 0)
 		return ag_null(c, AG_ERR_VALUE, "step must be greater than zero");
 	if (dim >= t->ndim)
-		return ag_null(c, AG_ERR_INDEX, "too many indices for tensor of dimension %d", t->ndim);
+		return ag_null(c, AG_ERR_INDEX, "too many indices for tensor of dimension %d",
+		               t->ndim);
 	size = t->shape[dim];
 	/* A full slice is not an op. */
 	if (!ix->has_start && !ix->has_stop && step == 1)
 		return t;
 	return scoped(c, ag_slice_step(c, t, dim, ix->has_start ? ix->start : 0,
-				       ix->has_stop ? ix->stop : size, step));
+	                               ix->has_stop ? ix->stop : size, step));
 }
 
 static bool subscript_open(struct ag_ctx *c, struct ag_tensor *t, const struct ag_index *index,
-			   uint32_t count, struct subscript *s)
+                           uint32_t count, struct subscript *s)
 {
 	int dim = 0, rest = t ? t->ndim - consumed(index, count) : 0;
 	uint32_t i;
@@ -465,7 +476,8 @@ static bool subscript_open(struct ag_ctx *c, struct ag_tensor *t, const struct a
 	memset(s, 0, sizeof(*s));
 	s->t = t;
 	if (rest < 0)
-		return ag_fail(c, AG_ERR_INDEX, "too many indices for tensor of dimension %d", t->ndim);
+		return ag_fail(c, AG_ERR_INDEX, "too many indices for tensor of dimension %d",
+		               t->ndim);
 	for (i = 0; i < count && s->t; i++) {
 		const struct ag_index *ix = &index[i];
 
@@ -505,7 +517,7 @@ static struct ag_value index_list(const struct subscript *s, struct ag_value *li
 }
 
 struct ag_tensor *ag_index(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index *index,
-			   uint32_t count)
+                           uint32_t count)
 {
 	size_t mark = ag_scope_open(ctx);
 	struct ag_value list[MAX_INDICES], v[2];
@@ -533,7 +545,7 @@ bool bw_Alias(struct ag_bw *b)
 }
 
 static struct ag_tensor *value_tensor(struct ag_ctx *ctx, struct ag_tensor *t,
-				      const struct ag_value *value)
+                                      const struct ag_value *value)
 {
 	if (value->kind == AG_TENSOR)
 		return value->as.tensor;
@@ -565,7 +577,7 @@ static bool copy_to(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *v
 }
 
 bool ag_index_put(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index *index,
-		  uint32_t count, const struct ag_value *value)
+                  uint32_t count, const struct ag_value *value)
 {
 	size_t mark = ag_scope_open(ctx);
 	struct ag_value list[MAX_INDICES], v[4];

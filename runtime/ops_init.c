@@ -76,12 +76,13 @@ static bool fill_by(struct ag_frame *f, struct ag_array *a)
 		return ag_init_xavier_normal(random, a, arg_f(f, 1));
 	case AG_OP_init_kaiming_uniform:
 		return ag_init_kaiming_uniform(random, a, arg_f(f, 1), fan_of(f, 2),
-					       nonlinearity(f, 3, name, sizeof(name)));
+		                               nonlinearity(f, 3, name, sizeof(name)));
 	case AG_OP_init_kaiming_normal:
 		return ag_init_kaiming_normal(random, a, arg_f(f, 1), fan_of(f, 2),
-					      nonlinearity(f, 3, name, sizeof(name)));
+		                              nonlinearity(f, 3, name, sizeof(name)));
 	case AG_OP_init_trunc_normal:
-		return ag_init_trunc_normal(random, a, arg_f(f, 1), arg_f(f, 2), arg_f(f, 3), arg_f(f, 4));
+		return ag_init_trunc_normal(random, a, arg_f(f, 1), arg_f(f, 2), arg_f(f, 3),
+		                            arg_f(f, 4));
 	case AG_OP_init_orthogonal:
 		return ag_init_orthogonal(random, a, arg_f(f, 1));
 	case AG_OP_init_sparse:
@@ -111,15 +112,16 @@ static bool initialise(struct ag_frame *f)
 	canvas_close(&c, t, good);
 	if (!good)
 		return ag_fail(f->ctx, AG_ERR_VALUE,
-			       "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
+		               "Fan in and fan out can not be computed for tensor with fewer than "
+		               "2 dimensions");
 	ag_bump(t);
 	return ag_give_ref(f, t);
 }
 
-#define INIT(id)                                 \
-	bool op_run_init_##id(struct ag_frame *f) \
-	{                                        \
-		return initialise(f);            \
+#define INIT(id)                                                                                   \
+	bool op_run_init_##id(struct ag_frame *f)                                                  \
+	{                                                                                          \
+		return initialise(f);                                                              \
 	}
 
 INIT(xavier_uniform)

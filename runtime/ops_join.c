@@ -25,7 +25,7 @@ static bool list_of(struct ag_frame *f, struct ag_tensor ***list, uint32_t *coun
 	*count = arg_list(f, 0);
 	if (!*count)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "%s expects a non-empty TensorList",
-			       ag_op_info(f->op)->id);
+		               ag_op_info(f->op)->id);
 	*list = ag_alloc(*count, sizeof(**list));
 	for (i = 0; i < *count; i++) {
 		(*list)[i] = arg_list_t(f, 0, i);
@@ -60,7 +60,7 @@ static bool left_out(const struct ag_tensor *t)
 }
 
 static bool cat_shape(struct ag_ctx *ctx, struct ag_tensor **list, uint32_t count, int64_t dim_arg,
-		      struct ag_tensor **model, int *dim, int64_t *shape)
+                      struct ag_tensor **model, int *dim, int64_t *shape)
 {
 	uint32_t i;
 	int d;
@@ -70,7 +70,7 @@ static bool cat_shape(struct ag_ctx *ctx, struct ag_tensor **list, uint32_t coun
 		*model = list[i];
 	if (!(*model)->ndim)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "zero-dimensional tensor (at position 0) cannot be concatenated");
+		               "zero-dimensional tensor (at position 0) cannot be concatenated");
 	*dim = ag_dim(ctx, *model, dim_arg);
 	if (*dim < 0)
 		return false;
@@ -81,14 +81,16 @@ static bool cat_shape(struct ag_ctx *ctx, struct ag_tensor **list, uint32_t coun
 			continue;
 		if (list[i]->ndim != (*model)->ndim)
 			return ag_fail(ctx, AG_ERR_RUNTIME,
-				       "Tensors must have same number of dimensions: got %d and %d",
-				       (*model)->ndim, list[i]->ndim);
+			               "Tensors must have same number of dimensions: got %d and %d",
+			               (*model)->ndim, list[i]->ndim);
 		for (d = 0; d < (*model)->ndim; d++) {
 			if (d != *dim && list[i]->shape[d] != (*model)->shape[d])
 				return ag_fail(ctx, AG_ERR_RUNTIME,
-					       "Sizes of tensors must match except in dimension %d. Expected size %lld but got size %lld for tensor number %u in the list.",
-					       *dim, (long long)(*model)->shape[d],
-					       (long long)list[i]->shape[d], i);
+				               "Sizes of tensors must match except in dimension "
+				               "%d. Expected size %lld but got size %lld for "
+				               "tensor number %u in the list.",
+				               *dim, (long long)(*model)->shape[d],
+				               (long long)list[i]->shape[d], i);
 		}
 		shape[*dim] += list[i]->shape[*dim];
 	}
@@ -171,9 +173,11 @@ static bool stack(struct ag_frame *f, struct ag_tensor **list, uint32_t count)
 	for (i = 1; i < count; i++) {
 		if (!ag_same_shape(list[0], list[i]))
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-				       "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %u",
-				       ag_shape_text(list[0]->ndim, list[0]->shape, a, sizeof(a)),
-				       ag_shape_text(list[i]->ndim, list[i]->shape, e, sizeof(e)), i);
+			               "stack expects each tensor to be equal size, but got %s at "
+			               "entry 0 and %s at entry %u",
+			               ag_shape_text(list[0]->ndim, list[0]->shape, a, sizeof(a)),
+			               ag_shape_text(list[i]->ndim, list[i]->shape, e, sizeof(e)),
+			               i);
 	}
 	for (d = 0; d <= list[0]->ndim; d++)
 		shape[d] = d == dim ? count : list[0]->shape[d > dim ? d - 1 : d];
@@ -239,8 +243,8 @@ static void rearrange(struct ag_tensor *out, struct ag_tensor *a, source_fn *fn,
 	for (i = 0; i < out->numel; i++) {
 		int64_t at = fn(a, index, p);
 
-		values[i] = at < 0 ? 0
-				   : ag_load_double((enum ag_dtype)a->dtype, a->storage->data, at);
+		values[i] =
+		        at < 0 ? 0 : ag_load_double((enum ag_dtype)a->dtype, a->storage->data, at);
 		ag_step(out, index);
 	}
 	ag_put_plain(out, values);
@@ -266,7 +270,8 @@ static bool repeat(struct ag_frame *f, const int64_t *times, int n)
 
 	if (n < a->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+		               "Number of dimensions of repeat dims can not be smaller than number "
+		               "of dimensions of tensor");
 	for (d = 0; d < n; d++)
 		shape[d] = times[d] * (d >= n - a->ndim ? a->shape[d - (n - a->ndim)] : 1);
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, n, shape, true);
@@ -343,7 +348,7 @@ static int64_t flip_source(const struct ag_tensor *a, const int64_t *index, cons
 }
 
 static bool same_shape_op(struct ag_frame *f, enum ag_node_kind kind, source_fn *fn,
-			  const int64_t *words, uint32_t n)
+                          const int64_t *words, uint32_t n)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
 	struct ag_node *node;
@@ -419,8 +424,8 @@ bool op_run_roll(struct ag_frame *f)
 		return ag_give_ref(f, op_view(f->ctx, flat, a->ndim, a->shape));
 	}
 	if (k != n)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d",
-			       n, k);
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "shifts and dimensions must align. shifts: %d, dims:%d", n, k);
 	for (i = 0; i < n; i++) {
 		int d = ag_dim(f->ctx, a, dims[i]);
 
@@ -472,8 +477,9 @@ static bool triangle(struct ag_frame *f, enum ag_node_kind kind, source_fn *fn)
 	int64_t words[1] = {arg_i(f, 1)};
 
 	if (arg_t(f, 0)->ndim < 2)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions",
-			       ag_op_info(f->op)->id);
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "%s: input tensor must have at least 2 dimensions",
+		               ag_op_info(f->op)->id);
 	return same_shape_op(f, kind, fn, words, 1);
 }
 
@@ -511,10 +517,11 @@ bool op_run_trace(struct ag_frame *f)
 	int64_t i;
 
 	if (a->ndim != 2)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "trace: expected a matrix, but got %d-D tensor",
-			       a->ndim);
-	out = ag_make(f->ctx, ag_category((enum ag_dtype)a->dtype) < 2 ? AG_I64 : (enum ag_dtype)a->dtype,
-		      0, NULL, true);
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "trace: expected a matrix, but got %d-D tensor", a->ndim);
+	out = ag_make(f->ctx,
+	              ag_category((enum ag_dtype)a->dtype) < 2 ? AG_I64 : (enum ag_dtype)a->dtype,
+	              0, NULL, true);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_Trace, a, 0, 2);
@@ -523,7 +530,7 @@ bool op_run_trace(struct ag_frame *f)
 	if (ag_ready1(out, a)) {
 		for (i = 0; i < a->shape[0] && i < a->shape[1]; i++)
 			sum += ag_load_double((enum ag_dtype)a->dtype, a->storage->data,
-					      a->offset + i * (a->strides[0] + a->strides[1]));
+			                      a->offset + i * (a->strides[0] + a->strides[1]));
 		ag_fill_data(out, sum);
 	}
 	return ag_finish(f, out, node);
@@ -544,7 +551,7 @@ bool bw_Trace(struct ag_bw *b)
 
 /* All pieces are results of one node; formulas put their gradients together. */
 static bool pieces(struct ag_frame *f, enum ag_node_kind kind, int dim, const int64_t *sizes,
-		   uint32_t count, bool drop_dim)
+                   uint32_t count, bool drop_dim)
 {
 	struct ag_tensor *a = arg_t(f, 0);
 	struct ag_node *node = ag_record1(f->ctx, kind, a, 0, 3u + a->ndim + count);
@@ -591,12 +598,13 @@ static bool split_even(struct ag_frame *f, enum ag_node_kind kind, int dim, int6
 
 	if (size < 0 || (size == 0 && total))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "split expects split_size be non-negative, but got split_size=%lld",
-			       (long long)size);
+		               "split expects split_size be non-negative, but got split_size=%lld",
+		               (long long)size);
 	n = size ? (total + size - 1) / size : 1;
 	n = n < 1 ? 1 : n;
 	if (n > UINT16_MAX)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "more than %d pieces are not supported", UINT16_MAX);
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "more than %d pieces are not supported",
+		               UINT16_MAX);
 	sizes = ag_alloc((size_t)n, sizeof(*sizes));
 	for (i = 0; i < n; i++)
 		sizes[i] = i < n - 1 ? size : total - size * (n - 1);
@@ -609,7 +617,7 @@ static int split_dim(struct ag_frame *f, uint32_t i)
 {
 	if (!arg_t(f, 0)->ndim) {
 		ag_fail(f->ctx, AG_ERR_RUNTIME, "%s expects at least a 1-dimensional tensor",
-			ag_op_info(f->op)->id);
+		        ag_op_info(f->op)->id);
 		return -1;
 	}
 	return ag_dim(f->ctx, arg_t(f, 0), arg_i(f, i));
@@ -639,8 +647,9 @@ bool op_run_split(struct ag_frame *f)
 		good = pieces(f, AG_NODE_SplitSizes, dim, sizes, n, false);
 	else
 		good = ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %d)",
-			       (long long)a->shape[dim], dim);
+		               "split_with_sizes expects split_sizes to sum exactly to %lld (input "
+		               "tensor's size at dimension %d)",
+		               (long long)a->shape[dim], dim);
 	free(sizes);
 	return good;
 }
@@ -654,7 +663,8 @@ static bool chunks(struct ag_frame *f, enum ag_node_kind kind)
 		return false;
 	if (n <= 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "chunk expects `chunks` to be greater than 0, got: %lld", (long long)n);
+		               "chunk expects `chunks` to be greater than 0, got: %lld",
+		               (long long)n);
 	size = (arg_t(f, 0)->shape[dim] + n - 1) / n;
 	return split_even(f, kind, dim, size);
 }
@@ -679,7 +689,8 @@ bool op_run_unbind(struct ag_frame *f)
 		return false;
 	n = arg_t(f, 0)->shape[dim];
 	if (n > UINT16_MAX)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "more than %d pieces are not supported", UINT16_MAX);
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "more than %d pieces are not supported",
+		               UINT16_MAX);
 	sizes = ag_alloc((size_t)n, sizeof(*sizes));
 	for (i = 0; i < n; i++)
 		sizes[i] = 1;
@@ -744,9 +755,11 @@ bool op_run_constant_pad(struct ag_frame *f)
 	struct ag_node *node;
 
 	if (n < 0 || n % 2 || n / 2 > a->ndim)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %d while the input has %d dimensions.",
-			       n, a->ndim);
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "Length of pad should be no more than twice the number of dimensions of "
+		        "the input. Pad length is %d while the input has %d dimensions.",
+		        n, a->ndim);
 	memcpy(shape, a->shape, sizeof(shape));
 	for (i = 0; i < n / 2; i++)
 		shape[a->ndim - 1 - i] += pad[2 * i] + pad[2 * i + 1];

@@ -22,8 +22,8 @@ bool ag_reduction_arg(struct ag_frame *f, uint32_t i, enum ag_loss_reduction *r)
 		*r = AG_REDUCE_BATCHMEAN;
 	else
 		return ag_fail(f->ctx, AG_ERR_VALUE, "%.*s is not a valid value for reduction",
-			       f->v[i].kind == AG_TEXT ? (int)f->v[i].count : 0,
-			       f->v[i].kind == AG_TEXT ? f->v[i].as.text : "");
+		               f->v[i].kind == AG_TEXT ? (int)f->v[i].count : 0,
+		               f->v[i].kind == AG_TEXT ? f->v[i].as.text : "");
 	return true;
 }
 
@@ -55,7 +55,7 @@ bool ag_loss_operands(struct ag_frame *f, struct ag_tensor **x, struct ag_tensor
 
 /* The mean or sum of what `full` holds, as a 0-dim tensor. */
 static void reduce_data(struct ag_tensor *out, const double *full, int64_t n,
-			enum ag_loss_reduction r)
+                        enum ag_loss_reduction r)
 {
 	double sum = 0;
 	int64_t i;
@@ -67,8 +67,8 @@ static void reduce_data(struct ag_tensor *out, const double *full, int64_t n,
 
 /* A loss of x, y and optional weights; `roomy`: the storage stays unreduced. */
 static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag_tensor *const *in,
-			   int nin, uint32_t edges, ag_map_fn *fn, const double *p,
-			   enum ag_loss_reduction r, bool roomy)
+                           int nin, uint32_t edges, ag_map_fn *fn, const double *p,
+                           enum ag_loss_reduction r, bool roomy)
 {
 	struct ag_tensor *full, *out;
 	struct ag_value both[2] = {ag_arg(in[0]), ag_arg(in[1])};
@@ -190,7 +190,8 @@ bool op_run_smooth_l1_loss(struct ag_frame *f)
 	if (!ag_reduction_arg(f, 2, &r) || !ag_loss_operands(f, &in[0], &in[1]))
 		return false;
 	if (p[0] == 0)
-		return ag_give_ref(f, ag_reduce_loss(f->ctx, op_abs(f->ctx, op_sub(f->ctx, in[0], in[1])), r));
+		return ag_give_ref(
+		        f, ag_reduce_loss(f->ctx, op_abs(f->ctx, op_sub(f->ctx, in[0], in[1])), r));
 	return pointwise_loss(f, AG_NODE_SmoothL1Loss, in, 2, 2, map_smooth_l1, p, r, true);
 }
 
@@ -266,11 +267,14 @@ bool op_run_binary_cross_entropy(struct ag_frame *f)
 	if (!ag_reduction_arg(f, 3, &r))
 		return false;
 	if (!ag_same_shape(in[0], in[1]))
-		return ag_fail(f->ctx, AG_ERR_VALUE,
-			       "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is deprecated. Please ensure they have the same size.",
-			       ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
-			       ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
-	return pointwise_loss(f, AG_NODE_BinaryCrossEntropy, in, in[2] ? 3 : 2, 2, map_bce, p, r, true);
+		return ag_fail(
+		        f->ctx, AG_ERR_VALUE,
+		        "Using a target size (torch.Size(%s)) that is different to the input size "
+		        "(torch.Size(%s)) is deprecated. Please ensure they have the same size.",
+		        ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
+		        ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
+	return pointwise_loss(f, AG_NODE_BinaryCrossEntropy, in, in[2] ? 3 : 2, 2, map_bce, p, r,
+	                      true);
 }
 
 bool bw_BinaryCrossEntropy(struct ag_bw *b)
@@ -326,9 +330,10 @@ bool op_run_bce_logits(struct ag_frame *f)
 		return false;
 	if (!ag_same_shape(in[0], in[1]))
 		return ag_fail(f->ctx, AG_ERR_VALUE,
-			       "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
-			       ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
-			       ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
+		               "Target size (torch.Size(%s)) must be the same as input size "
+		               "(torch.Size(%s))",
+		               ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
+		               ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
 	if (p[0] != 0)
 		in[n++] = arg_t(f, 2);
 	if (p[1] != 0)
@@ -377,24 +382,25 @@ struct nll {
 };
 
 static bool nll_sizes(struct ag_ctx *ctx, const struct ag_tensor *x, const struct ag_tensor *t,
-		      struct nll *l)
+                      struct nll *l)
 {
 	l->n = x->ndim > 1 ? x->shape[0] : 1;
 	l->c = x->ndim > 1 ? x->shape[1] : x->shape[0];
 	l->k = x->ndim > 2 ? x->shape[2] * x->shape[3] : 1;
 	if (t->dtype != AG_I64 && t->dtype != AG_U8)
 		return ag_fail(ctx, AG_ERR_RUNTIME, "expected scalar type Long but found %s",
-			       ag_dtype_is_float((enum ag_dtype)t->dtype) ? "Float" : "Int");
+		               ag_dtype_is_float((enum ag_dtype)t->dtype) ? "Float" : "Int");
 	if (t->numel != l->n * l->k)
-		return ag_fail(ctx, AG_ERR_VALUE,
-			       "Expected input batch_size (%lld) to match target batch_size (%lld).",
-			       (long long)l->n, (long long)(t->ndim ? t->shape[0] : 1));
+		return ag_fail(
+		        ctx, AG_ERR_VALUE,
+		        "Expected input batch_size (%lld) to match target batch_size (%lld).",
+		        (long long)l->n, (long long)(t->ndim ? t->shape[0] : 1));
 	return true;
 }
 
 static bool nll_compute(struct ag_ctx *ctx, const struct nll *l, struct ag_tensor *out,
-			struct ag_tensor *total, struct ag_tensor *x, struct ag_tensor *t,
-			struct ag_tensor *w)
+                        struct ag_tensor *total, struct ag_tensor *x, struct ag_tensor *t,
+                        struct ag_tensor *w)
 {
 	double *px, *pw, *loss, sum = 0, weight = 0;
 	int64_t *pt, i;
@@ -415,7 +421,8 @@ static bool nll_compute(struct ag_ctx *ctx, const struct nll *l, struct ag_tenso
 		if (y == l->ignore)
 			continue;
 		if (y < 0 || y >= l->c) {
-			good = ag_fail(ctx, AG_ERR_INDEX, "Target %lld is out of bounds.", (long long)y);
+			good = ag_fail(ctx, AG_ERR_INDEX, "Target %lld is out of bounds.",
+			               (long long)y);
 			break;
 		}
 		scale = pw ? pw[y] : 1;
@@ -445,8 +452,8 @@ bool op_run_nll_loss_kernel(struct ag_frame *f)
 	if (!ag_reduction_arg(f, 4, &l.r) || !ag_need_float(f, x) || !nll_sizes(f->ctx, x, t, &l))
 		return false;
 	out = l.r == AG_REDUCE_NONE
-		      ? ag_make(f->ctx, (enum ag_dtype)x->dtype, t->ndim, t->shape, true)
-		      : ag_make(f->ctx, (enum ag_dtype)x->dtype, 0, NULL, true);
+	              ? ag_make(f->ctx, (enum ag_dtype)x->dtype, t->ndim, t->shape, true)
+	              : ag_make(f->ctx, (enum ag_dtype)x->dtype, 0, NULL, true);
 	total = out ? op_zeros(f->ctx, (enum ag_dtype)x->dtype, 0, NULL) : NULL;
 	if (!total || !nll_compute(f->ctx, &l, out, total, x, t, w)) {
 		ag_release(out);

@@ -9,7 +9,7 @@
 
 /* c[b,n,p] (+)= a[b,n,m] @ b[b,m,p] on plain arrays */
 static void multiply(double *c, const double *a, const double *b, int64_t batch, int64_t n,
-		     int64_t m, int64_t p)
+                     int64_t m, int64_t p)
 {
 	int64_t i, j, k, s;
 
@@ -29,7 +29,8 @@ static void multiply(double *c, const double *a, const double *b, int64_t batch,
 
 /* out = alpha * (a @ b) + beta * add; add may be NULL and is broadcast */
 static void product(struct ag_tensor *out, struct ag_tensor *a, struct ag_tensor *b, int64_t batch,
-		    int64_t n, int64_t m, int64_t p, struct ag_tensor *add, double alpha, double beta)
+                    int64_t n, int64_t m, int64_t p, struct ag_tensor *add, double alpha,
+                    double beta)
 {
 	double *x, *y, *c, *s = NULL;
 	int64_t i;
@@ -66,10 +67,18 @@ static void product(struct ag_tensor *out, struct ag_tensor *a, struct ag_tensor
 static bool same_dtype(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b)
 {
 	static const char *const scalar[AG_DTYPE_COUNT] = {
-		[AG_BOOL8] = "bool", [AG_U8] = "unsigned char", [AG_I8] = "signed char",
-		[AG_I16] = "short", [AG_I32] = "int", [AG_I64] = "long int", [AG_F16] = "c10::Half",
-		[AG_BF16] = "c10::BFloat16", [AG_F32] = "float", [AG_F64] = "double",
-		[AG_C64] = "c10::complex<float>", [AG_C128] = "c10::complex<double>",
+	        [AG_BOOL8] = "bool",
+	        [AG_U8] = "unsigned char",
+	        [AG_I8] = "signed char",
+	        [AG_I16] = "short",
+	        [AG_I32] = "int",
+	        [AG_I64] = "long int",
+	        [AG_F16] = "c10::Half",
+	        [AG_BF16] = "c10::BFloat16",
+	        [AG_F32] = "float",
+	        [AG_F64] = "double",
+	        [AG_C64] = "c10::complex<float>",
+	        [AG_C128] = "c10::complex<double>",
 	};
 
 	if (!ag_no_complex(ctx, a) || !ag_no_complex(ctx, b))
@@ -77,8 +86,8 @@ static bool same_dtype(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor
 	if (a->dtype == b->dtype)
 		return true;
 	return ag_fail(ctx, AG_ERR_RUNTIME,
-		       "expected m1 and m2 to have the same dtype, but got: %s != %s",
-		       scalar[a->dtype], scalar[b->dtype]);
+	               "expected m1 and m2 to have the same dtype, but got: %s != %s",
+	               scalar[a->dtype], scalar[b->dtype]);
 }
 
 /* Words 0-3 shape and strides of the first matrix, 4-7 of the second. */
@@ -100,7 +109,7 @@ static bool column_major(const int64_t *w)
 }
 
 static struct ag_tensor *first_grad(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *mat2,
-				    const int64_t *w, double alpha)
+                                    const int64_t *w, double alpha)
 {
 	struct ag_tensor *grad;
 
@@ -112,7 +121,7 @@ static struct ag_tensor *first_grad(struct ag_ctx *c, struct ag_tensor *g, struc
 }
 
 static struct ag_tensor *second_grad(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *mat1,
-				     const int64_t *w, double alpha)
+                                     const int64_t *w, double alpha)
 {
 	struct ag_tensor *grad;
 
@@ -125,7 +134,7 @@ static struct ag_tensor *second_grad(struct ag_ctx *c, struct ag_tensor *g, stru
 
 /* Each operand is saved for the other's sake, at words 1 and 0. */
 static void save_products(struct ag_node *node, uint32_t first, struct ag_tensor *a,
-			  struct ag_tensor *b)
+                          struct ag_tensor *b)
 {
 	if (!node)
 		return;
@@ -137,14 +146,15 @@ static bool check_mm(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *
 {
 	if (a->ndim != 2 || b->ndim != 2)
 		return ag_fail(ctx, AG_ERR_RUNTIME, "%s must be a matrix",
-			       a->ndim != 2 ? "self" : "mat2");
+		               a->ndim != 2 ? "self" : "mat2");
 	if (!same_dtype(ctx, a, b))
 		return false;
 	if (a->shape[1] != b->shape[0])
-		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-			       (long long)a->shape[0], (long long)a->shape[1],
-			       (long long)b->shape[0], (long long)b->shape[1]);
+		return ag_fail(
+		        ctx, AG_ERR_RUNTIME,
+		        "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+		        (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0],
+		        (long long)b->shape[1]);
 	return true;
 }
 
@@ -190,14 +200,17 @@ bool op_run_addmm(struct ag_frame *f)
 		return false;
 	shape[0] = in[1]->shape[0];
 	shape[1] = in[2]->shape[1];
-	if (in[0]->ndim > 2 || (in[0]->ndim && in[0]->shape[in[0]->ndim - 1] != shape[1] &&
-				in[0]->shape[in[0]->ndim - 1] != 1) ||
+	if (in[0]->ndim > 2 ||
+	    (in[0]->ndim && in[0]->shape[in[0]->ndim - 1] != shape[1] &&
+	     in[0]->shape[in[0]->ndim - 1] != 1) ||
 	    (in[0]->ndim == 2 && in[0]->shape[0] != shape[0] && in[0]->shape[0] != 1))
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton dimension 1.  Target sizes: [%lld, %lld].",
-			       (long long)shape[1],
-			       (long long)(in[0]->ndim ? in[0]->shape[in[0]->ndim - 1] : 1),
-			       (long long)shape[0], (long long)shape[1]);
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "The expanded size of the tensor (%lld) must match the existing size "
+		        "(%lld) at non-singleton dimension 1.  Target sizes: [%lld, %lld].",
+		        (long long)shape[1],
+		        (long long)(in[0]->ndim ? in[0]->shape[in[0]->ndim - 1] : 1),
+		        (long long)shape[0], (long long)shape[1]);
 	out = ag_result(f, (enum ag_dtype)in[1]->dtype, 2, shape, ag_wants_grad(f->ctx, in, 3));
 	if (!out)
 		return false;
@@ -233,9 +246,10 @@ static bool check_bmm(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor 
 		return false;
 	if (a->shape[0] != b->shape[0] || a->shape[2] != b->shape[1])
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
-			       (long long)a->shape[0], (long long)a->shape[2],
-			       (long long)b->shape[0], (long long)b->shape[1]);
+		               "Expected size for first two dimensions of batch2 tensor to be: "
+		               "[%lld, %lld] but got: [%lld, %lld].",
+		               (long long)a->shape[0], (long long)a->shape[2],
+		               (long long)b->shape[0], (long long)b->shape[1]);
 	return true;
 }
 
@@ -284,8 +298,9 @@ bool op_run_baddbmm(struct ag_frame *f)
 	mode = ag_no_grad(f->ctx);
 	spread = op_expand(f->ctx, in[0], 3, shape);
 	ag_set_grad_mode(f->ctx, mode);
-	out = spread ? ag_result(f, (enum ag_dtype)in[1]->dtype, 3, shape, ag_wants_grad(f->ctx, in, 3))
-		     : NULL;
+	out = spread ? ag_result(f, (enum ag_dtype)in[1]->dtype, 3, shape,
+	                         ag_wants_grad(f->ctx, in, 3))
+	             : NULL;
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_Baddbmm, in, 3, 2, 0);
@@ -294,7 +309,8 @@ bool op_run_baddbmm(struct ag_frame *f)
 		node->num[1] = alpha;
 	}
 	save_products(node, 1, in[1], in[2]);
-	product(out, in[1], in[2], shape[0], shape[1], in[1]->shape[2], shape[2], spread, alpha, beta);
+	product(out, in[1], in[2], shape[0], shape[1], in[1]->shape[2], shape[2], spread, alpha,
+	        beta);
 	return ag_finish(f, out, node);
 }
 
@@ -319,13 +335,13 @@ bool op_run_mv(struct ag_frame *f)
 
 	if (in[0]->ndim != 2 || in[1]->ndim != 1)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "vector + matrix @ vector expected, got %d, %d, %d", 1, in[0]->ndim,
-			       in[1]->ndim);
+		               "vector + matrix @ vector expected, got %d, %d, %d", 1, in[0]->ndim,
+		               in[1]->ndim);
 	if (in[0]->shape[1] != in[1]->shape[0])
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-			       (long long)in[0]->shape[0], (long long)in[0]->shape[0],
-			       (long long)in[0]->shape[1], (long long)in[1]->shape[0]);
+		               "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
+		               (long long)in[0]->shape[0], (long long)in[0]->shape[0],
+		               (long long)in[0]->shape[1], (long long)in[1]->shape[0]);
 	if (!same_dtype(f->ctx, in[0], in[1]))
 		return false;
 	out = ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, 1, in[0]->shape, true);
@@ -355,18 +371,21 @@ bool op_run_dot(struct ag_frame *f)
 
 	if (in[0]->ndim != 1 || in[1]->ndim != 1)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "1D tensors expected, but got %dD and %dD tensors", in[0]->ndim,
-			       in[1]->ndim);
+		               "1D tensors expected, but got %dD and %dD tensors", in[0]->ndim,
+		               in[1]->ndim);
 	if (in[0]->shape[0] != in[1]->shape[0])
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of elements, but got %lld and %lld elements respectively",
-			       (long long)in[0]->shape[0], (long long)in[1]->shape[0],
-			       (long long)in[0]->shape[0], (long long)in[1]->shape[0]);
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have "
+		        "the same number of elements, but got %lld and %lld elements respectively",
+		        (long long)in[0]->shape[0], (long long)in[1]->shape[0],
+		        (long long)in[0]->shape[0], (long long)in[1]->shape[0]);
 	if (in[0]->dtype != in[1]->dtype)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "dot : expected both vectors to have same dtype, but found %s and %s",
-			       ag_dtype_name((enum ag_dtype)in[0]->dtype),
-			       ag_dtype_name((enum ag_dtype)in[1]->dtype));
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "dot : expected both vectors to have same dtype, but found %s and %s",
+		        ag_dtype_name((enum ag_dtype)in[0]->dtype),
+		        ag_dtype_name((enum ag_dtype)in[1]->dtype));
 	out = ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, 0, NULL, true);
 	if (!out)
 		return false;

@@ -17,7 +17,8 @@ struct norm {
 };
 
 /* Mean and 1 / sqrt(var + eps) of each group. */
-static void statistics(const double *x, const struct norm *s, double *mean, double *rstd, double *var)
+static void statistics(const double *x, const struct norm *s, double *mean, double *rstd,
+                       double *var)
 {
 	int64_t g, o, i, n = s->outer * s->inner;
 
@@ -85,9 +86,10 @@ static bool layer_shape(struct ag_frame *f, const struct ag_tensor *x, int *ndim
 		lead = x->shape[x->ndim - n + d] == shape[d] ? lead : -1;
 	if (n < 1 || lead < 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Given normalized_shape=%s, expected input with shape [*, ...], but got input of size%s",
-			       ag_shape_text(n, shape, a, sizeof(a)),
-			       ag_shape_text(x->ndim, x->shape, b, sizeof(b)));
+		               "Given normalized_shape=%s, expected input with shape [*, ...], but "
+		               "got input of size%s",
+		               ag_shape_text(n, shape, a, sizeof(a)),
+		               ag_shape_text(x->ndim, x->shape, b, sizeof(b)));
 	*ndim = lead;
 	s->outer = 1;
 	s->groups = ag_count(lead, x->shape);
@@ -110,7 +112,8 @@ bool op_run_layer_norm(struct ag_frame *f)
 		shape[d] = d < lead ? x->shape[d] : 1;
 	mean = op_zeros(f->ctx, statistics_dtype(x), x->ndim, shape);
 	rstd = op_zeros(f->ctx, statistics_dtype(x), x->ndim, shape);
-	out = mean && rstd ? ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true) : NULL;
+	out = mean && rstd ? ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true)
+	                   : NULL;
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_LayerNorm, in, 3, 5, 1);
@@ -124,7 +127,8 @@ bool op_run_layer_norm(struct ag_frame *f)
 		ag_save_input(node, 4, rstd);
 	}
 	if (ag_ready(out, in, 3)) {
-		double *px = ag_plain(x), *pw = w ? ag_plain(w) : NULL, *pb = b ? ag_plain(b) : NULL;
+		double *px = ag_plain(x), *pw = w ? ag_plain(w) : NULL,
+		       *pb = b ? ag_plain(b) : NULL;
 		double *m = ag_alloc((size_t)s.groups + 1, sizeof(*m));
 		double *r = ag_alloc((size_t)s.groups + 1, sizeof(*r));
 
@@ -146,7 +150,8 @@ bool op_run_layer_norm(struct ag_frame *f)
 	return ag_finish(f, out, node);
 }
 
-static struct ag_tensor *mean_over(struct ag_ctx *c, struct ag_tensor *x, const int64_t *dims, int n)
+static struct ag_tensor *mean_over(struct ag_ctx *c, struct ag_tensor *x, const int64_t *dims,
+                                   int n)
 {
 	struct ag_value list[AG_MAX_DIMS], v[3];
 	int i;
@@ -161,7 +166,7 @@ static struct ag_tensor *mean_over(struct ag_ctx *c, struct ag_tensor *x, const 
 
 /* (x - mean) * rstd and rstd, from what is saved or, when recording, from x. */
 static struct ag_tensor *standard(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *mean,
-				  struct ag_tensor **rstd, const int64_t *dims, int n, double eps)
+                                  struct ag_tensor **rstd, const int64_t *dims, int n, double eps)
 {
 	struct ag_tensor *d;
 
@@ -176,7 +181,7 @@ static struct ag_tensor *standard(struct ag_ctx *c, struct ag_tensor *x, struct 
 
 /* rstd * (g - mean(g) - xhat * mean(g * xhat)) */
 static struct ag_tensor *input_grad(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *xhat,
-				    struct ag_tensor *rstd, const int64_t *dims, int n)
+                                    struct ag_tensor *rstd, const int64_t *dims, int n)
 {
 	struct ag_tensor *a = mean_over(c, g, dims, n);
 	struct ag_tensor *b = op_mul(c, xhat, mean_over(c, op_mul(c, g, xhat), dims, n));
@@ -211,10 +216,10 @@ bool op_run_rms_norm(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
 	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *r;
-	double eps = x->dtype == AG_F64 ? 2.220446049250313e-16
-		     : x->dtype == AG_F16 ? 0.0009765625
-		     : x->dtype == AG_BF16 ? 0.0078125
-					   : 1.1920928955078125e-07;
+	double eps = x->dtype == AG_F64    ? 2.220446049250313e-16
+	             : x->dtype == AG_F16  ? 0.0009765625
+	             : x->dtype == AG_BF16 ? 0.0078125
+	                                   : 1.1920928955078125e-07;
 	int64_t dims[AG_MAX_DIMS];
 	struct ag_value v[2];
 	struct norm s;
@@ -236,7 +241,8 @@ bool op_run_rms_norm(struct ag_frame *f)
 
 /* ---- batch norm */
 
-static void update_running(struct ag_tensor *running, const double *batch, int64_t n, double momentum)
+static void update_running(struct ag_tensor *running, const double *batch, int64_t n,
+                           double momentum)
 {
 	double *values;
 	int64_t i;
@@ -279,7 +285,7 @@ struct batch_norm {
 static void batch_compute(struct batch_norm *n)
 {
 	struct ag_tensor *in[5] = {n->x, n->w, n->b, n->training ? NULL : n->mean,
-				   n->training ? NULL : n->var};
+	                           n->training ? NULL : n->var};
 	int64_t c = n->s.groups, i, count = n->s.outer * n->s.inner;
 	double *x, *w, *b, *mean, *rstd, *var;
 
@@ -329,9 +335,9 @@ static bool batch_run(struct ag_frame *f, struct batch_norm *n)
 
 	n->save_mean = op_zeros(f->ctx, statistics_dtype(n->x), 1, &saved);
 	n->save_rstd = op_zeros(f->ctx, statistics_dtype(n->x), 1, &saved);
-	n->out = n->save_mean && n->save_rstd
-			 ? ag_make(f->ctx, (enum ag_dtype)n->x->dtype, n->x->ndim, n->x->shape, true)
-			 : NULL;
+	n->out = n->save_mean && n->save_rstd ? ag_make(f->ctx, (enum ag_dtype)n->x->dtype,
+	                                                n->x->ndim, n->x->shape, true)
+	                                      : NULL;
 	if (!n->out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_BatchNorm, edges, 3, 6, 1);
@@ -350,35 +356,43 @@ static bool batch_run(struct ag_frame *f, struct batch_norm *n)
 }
 
 static bool channel_sizes(struct ag_frame *f, const struct ag_tensor *x, const struct ag_tensor *t,
-			  const char *what)
+                          const char *what)
 {
 	if (!t || t->numel == x->shape[1])
 		return true;
 	return ag_fail(f->ctx, AG_ERR_RUNTIME, "%s should contain %lld elements not %lld", what,
-		       (long long)x->shape[1], (long long)t->numel);
+	               (long long)x->shape[1], (long long)t->numel);
 }
 
 /* input, running_mean, running_var, weight, bias, training, momentum, eps */
 bool op_run_batch_norm(struct ag_frame *f)
 {
-	struct batch_norm n = {.x = arg_t(f, 0), .mean = arg_t(f, 1), .var = arg_t(f, 2),
-			       .w = arg_t(f, 3), .b = arg_t(f, 4), .training = arg_b(f, 5),
-			       .momentum = arg_f(f, 6)};
+	struct batch_norm n = {.x = arg_t(f, 0),
+	                       .mean = arg_t(f, 1),
+	                       .var = arg_t(f, 2),
+	                       .w = arg_t(f, 3),
+	                       .b = arg_t(f, 4),
+	                       .training = arg_b(f, 5),
+	                       .momentum = arg_f(f, 6)};
 	struct ag_tensor *x = n.x;
 
 	if (!ag_need_float(f, x))
 		return false;
 	if (x->ndim < 2)
-		return ag_fail(f->ctx, AG_ERR_VALUE, "expected 2D or 3D input (got %dD input)", x->ndim);
+		return ag_fail(f->ctx, AG_ERR_VALUE, "expected 2D or 3D input (got %dD input)",
+		               x->ndim);
 	if (n.training && x->numel / (x->shape[1] ? x->shape[1] : 1) == 1)
 		return ag_fail(f->ctx, AG_ERR_VALUE,
-			       "Expected more than 1 value per channel when training, got input size torch.Size([%lld, %lld])",
-			       (long long)x->shape[0], (long long)x->shape[1]);
+		               "Expected more than 1 value per channel when training, got input "
+		               "size torch.Size([%lld, %lld])",
+		               (long long)x->shape[0], (long long)x->shape[1]);
 	if (!n.training && (!n.mean || !n.var))
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Expected running_mean and running_var to be defined when training=False");
-	if (!channel_sizes(f, x, n.mean, "running_mean") || !channel_sizes(f, x, n.var, "running_var") ||
-	    !channel_sizes(f, x, n.w, "weight") || !channel_sizes(f, x, n.b, "bias"))
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "Expected running_mean and running_var to be defined when training=False");
+	if (!channel_sizes(f, x, n.mean, "running_mean") ||
+	    !channel_sizes(f, x, n.var, "running_var") || !channel_sizes(f, x, n.w, "weight") ||
+	    !channel_sizes(f, x, n.b, "bias"))
 		return false;
 	n.s.outer = x->shape[0];
 	n.s.groups = x->shape[1];
@@ -436,8 +450,9 @@ bool op_run_group_norm(struct ag_frame *f)
 		return false;
 	if (x->ndim < 2 || groups < 1 || x->shape[1] % groups)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Expected number of channels in input to be divisible by num_groups, but got input of %d dimensions and num_groups=%lld",
-			       x->ndim, (long long)groups);
+		               "Expected number of channels in input to be divisible by "
+		               "num_groups, but got input of %d dimensions and num_groups=%lld",
+		               x->ndim, (long long)groups);
 	if (!channel_sizes(f, x, w, "weight") || !channel_sizes(f, x, b, "bias"))
 		return false;
 	shape[0] = x->shape[0];
@@ -446,7 +461,8 @@ bool op_run_group_norm(struct ag_frame *f)
 	s.inner = s.groups ? x->numel / s.groups : 0;
 	mean = op_zeros(f->ctx, statistics_dtype(x), 2, shape);
 	rstd = op_zeros(f->ctx, statistics_dtype(x), 2, shape);
-	out = mean && rstd ? ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true) : NULL;
+	out = mean && rstd ? ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true)
+	                   : NULL;
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_GroupNorm, in, 3, 4, 1);
@@ -459,7 +475,8 @@ bool op_run_group_norm(struct ag_frame *f)
 		ag_save_input(node, 3, rstd);
 	}
 	if (ag_ready(out, in, 3)) {
-		double *px = ag_plain(x), *pw = w ? ag_plain(w) : NULL, *pb = b ? ag_plain(b) : NULL;
+		double *px = ag_plain(x), *pw = w ? ag_plain(w) : NULL,
+		       *pb = b ? ag_plain(b) : NULL;
 		double *m = ag_alloc((size_t)s.groups + 1, sizeof(*m));
 		double *r = ag_alloc((size_t)s.groups + 1, sizeof(*r));
 
@@ -509,11 +526,12 @@ bool bw_GroupNorm(struct ag_bw *b)
 	xhat = standard(c, flat, mean, &rstd, &last, 1, b->node->num[0]);
 	gw = w ? op_mul(c, g, op_view(c, w, x->ndim, shape)) : g;
 	if (B_WANT(0))
-		B_SET(0, op_reshape(c, input_grad(c, op_reshape(c, gw, 3, rows), xhat, rstd, &last, 1),
-				    x->ndim, x->shape));
+		B_SET(0,
+		      op_reshape(c, input_grad(c, op_reshape(c, gw, 3, rows), xhat, rstd, &last, 1),
+		                 x->ndim, x->shape));
 	if (B_WANT(1))
-		B_SET(1, op_sum_dims(c, op_mul(c, g, op_reshape(c, xhat, x->ndim, x->shape)), dims, n,
-				     false));
+		B_SET(1, op_sum_dims(c, op_mul(c, g, op_reshape(c, xhat, x->ndim, x->shape)), dims,
+		                     n, false));
 	if (B_WANT(2))
 		B_SET(2, op_sum_dims(c, g, dims, n, false));
 	return true;
@@ -538,7 +556,8 @@ static struct ag_value maybe(struct ag_tensor *t)
 }
 
 /* The mean over the samples goes back into the running statistics. */
-static bool give_back(struct ag_ctx *c, struct ag_tensor *running, struct ag_tensor *each, int64_t n)
+static bool give_back(struct ag_ctx *c, struct ag_tensor *running, struct ag_tensor *each,
+                      int64_t n)
 {
 	int64_t shape[2], dim = 0;
 

@@ -6,7 +6,7 @@
 #include "runtime/shape.h"
 
 static struct ag_tensor *unsafe_view(struct ag_ctx *c, struct ag_tensor *t, int ndim,
-				     const int64_t *shape)
+                                     const int64_t *shape)
 {
 	return t ? scoped(c, ag_unsafe_view(c, t, ndim, shape)) : NULL;
 }
@@ -68,7 +68,7 @@ static struct ag_tensor *folded(struct ag_ctx *c, struct ag_tensor *a, struct ag
 
 /* The batch dimensions of both, broadcast. */
 static bool batch_shape(struct ag_ctx *c, struct ag_tensor *a, struct ag_tensor *b, int *ndim,
-			int64_t *shape)
+                        int64_t *shape)
 {
 	struct ag_tensor x = *a, y = *b;
 
@@ -125,9 +125,10 @@ static struct ag_tensor *matmul(struct ag_ctx *c, struct ag_tensor *a, struct ag
 	struct ag_value v[2];
 
 	if (!a->ndim || !b->ndim)
-		return ag_null(c, AG_ERR_RUNTIME,
-			       "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
-			       a->ndim, b->ndim);
+		return ag_null(
+		        c, AG_ERR_RUNTIME,
+		        "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
+		        a->ndim, b->ndim);
 	if (a->ndim == 1 && b->ndim == 1) {
 		v[0] = ag_arg(a);
 		v[1] = ag_arg(b);
@@ -158,7 +159,7 @@ bool op_run_matmul(struct ag_frame *f)
 }
 
 static struct ag_tensor *addmm(struct ag_ctx *c, struct ag_tensor *bias, struct ag_tensor *x,
-			       struct ag_tensor *w)
+                               struct ag_tensor *w)
 {
 	struct ag_value v[5] = {ag_arg(bias), ag_arg(x), ag_arg(w), ag_int(1), ag_int(1)};
 
@@ -166,7 +167,7 @@ static struct ag_tensor *addmm(struct ag_ctx *c, struct ag_tensor *bias, struct 
 }
 
 static struct ag_tensor *linear(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *w,
-				struct ag_tensor *bias)
+                                struct ag_tensor *bias)
 {
 	struct ag_tensor *wt = op_t(c, w), *out;
 	int64_t shape[AG_MAX_DIMS], matrix[2];
@@ -207,7 +208,7 @@ bool op_run_outer(struct ag_frame *f)
 
 	if (a->ndim != 1 || b->ndim != 1)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "outer: Expected 1-D argument self, but got %d-D", a->ndim);
+		               "outer: Expected 1-D argument self, but got %d-D", a->ndim);
 	shape[0] = a->shape[0];
 	shape[1] = 1;
 	return ag_give_ref(f, op_mul(f->ctx, op_reshape(f->ctx, a, 2, shape), b));

@@ -11,7 +11,7 @@
 typedef double row_fn(const double *row, int64_t n, const double *p);
 
 static void reduce_rows(struct ag_tensor *out, struct ag_tensor *a, const struct ag_reduction *r,
-			row_fn *fn, const double *p)
+                        row_fn *fn, const double *p)
 {
 	double *rows, *values;
 	int64_t i;
@@ -29,7 +29,7 @@ static void reduce_rows(struct ag_tensor *out, struct ag_tensor *a, const struct
 
 /* A reduction that saves its result (word 0) and input (word 1). */
 static bool save_both(struct ag_frame *f, struct ag_tensor *a, const struct ag_reduction *r,
-		      enum ag_node_kind kind, row_fn *fn, const double *p)
+                      enum ag_node_kind kind, row_fn *fn, const double *p)
 {
 	struct ag_tensor *out = ag_make(f->ctx, (enum ag_dtype)a->dtype, r->ndim, r->shape, true);
 	int64_t words[AG_MAX_DIMS + 3];
@@ -161,9 +161,13 @@ static double row_norm(const double *row, int64_t n, const double *p)
 		double x = fabs(row[i]);
 
 		if (isinf(p[0]))
-			sum = p[0] > 0 ? (x > sum || isnan(x) ? x : sum) : (x < sum || isnan(x) ? x : sum);
+			sum = p[0] > 0 ? (x > sum || isnan(x) ? x : sum)
+			               : (x < sum || isnan(x) ? x : sum);
 		else
-			sum += p[0] == 0 ? x != 0 : p[0] == 1 ? x : p[0] == 2 ? x * x : pow(x, p[0]);
+			sum += p[0] == 0   ? x != 0
+			       : p[0] == 1 ? x
+			       : p[0] == 2 ? x * x
+			                   : pow(x, p[0]);
 	}
 	if (isinf(p[0]) || p[0] == 0 || p[0] == 1)
 		return sum;
@@ -178,7 +182,9 @@ static bool any_norm(struct ag_frame *f, enum ag_node_kind kind)
 	struct ag_reduction r;
 
 	if (f->v[1].kind == AG_TEXT)
-		p[0] = arg_text_is(f, 1, "inf") ? INFINITY : arg_text_is(f, 1, "-inf") ? -INFINITY : 2;
+		p[0] = arg_text_is(f, 1, "inf")    ? INFINITY
+		       : arg_text_is(f, 1, "-inf") ? -INFINITY
+		                                   : 2;
 	else if (!arg_none(f, 1))
 		p[0] = arg_f(f, 1);
 	return ag_need_float(f, a) && ag_reduction_open(f, a, 2, arg_b(f, 3), &r) &&
@@ -204,8 +210,9 @@ static struct ag_tensor *masked_zero(struct ag_ctx *c, struct ag_tensor *x, stru
 }
 
 /* d|x|_p; g and norm have the reduced dimensions back. */
-static struct ag_tensor *norm_backward(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *self,
-				       double p, struct ag_tensor *norm, const int64_t *words)
+static struct ag_tensor *norm_backward(struct ag_ctx *c, struct ag_tensor *g,
+                                       struct ag_tensor *self, double p, struct ag_tensor *norm,
+                                       const int64_t *words)
 {
 	struct ag_tensor *x;
 	int64_t dims[AG_MAX_DIMS];
@@ -223,7 +230,9 @@ static struct ag_tensor *norm_backward(struct ag_ctx *c, struct ag_tensor *g, st
 				dims[k++] = d;
 		}
 		x = op_eq(c, op_abs(c, self), norm);
-		g = op_div(c, g, op_sum_dims(c, op_cast(c, x, (enum ag_dtype)self->dtype), dims, k, true));
+		g = op_div(
+		        c, g,
+		        op_sum_dims(c, op_cast(c, x, (enum ag_dtype)self->dtype), dims, k, true));
 		return op_mul(c, op_sign(c, self), op_mul(c, x, g));
 	}
 	x = op_mul(c, op_sign(c, self), op_pow_n(c, op_abs(c, self), p - 1));
@@ -240,7 +249,7 @@ bool bw_VectorNorm(struct ag_bw *b)
 	if (!norm || !self)
 		return false;
 	B_SET(0, norm_backward(c, ag_restore_dims(c, B_GRAD, w), self, b->node->num[0],
-			       ag_restore_dims(c, norm, w), w));
+	                       ag_restore_dims(c, norm, w), w));
 	return true;
 }
 
@@ -359,8 +368,9 @@ static bool extreme(struct ag_frame *f, enum ag_node_kind kind, row_fn *fn, bool
 	}
 	if (!r.inner)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
-			       ag_op_info(f->op)->id);
+		               "%s(): Expected reduction dim to be specified for input.numel() == "
+		               "0. Specify the reduction dim with the 'dim' argument.",
+		               ag_op_info(f->op)->id);
 	return save_both(f, a, &r, kind, fn, p);
 }
 
@@ -566,6 +576,6 @@ bool bw_Logsumexp(struct ag_bw *b)
 	if (!result || !self)
 		return false;
 	B_SET(0, op_mul(c, ag_restore_dims(c, B_GRAD, w),
-			op_exp(c, op_sub(c, self, ag_restore_dims(c, result, w)))));
+	                op_exp(c, op_sub(c, self, ag_restore_dims(c, result, w)))));
 	return true;
 }

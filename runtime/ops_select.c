@@ -7,7 +7,7 @@
 
 /* The common shape of up to three operands. */
 static bool broadcast3(struct ag_ctx *ctx, struct ag_tensor *const *in, int n, int *ndim,
-		       int64_t *shape)
+                       int64_t *shape)
 {
 	struct ag_tensor all = *in[0];
 	int i;
@@ -64,8 +64,9 @@ bool op_run_where(struct ag_frame *f)
 		return false;
 	if (in[0]->dtype != AG_BOOL8 && in[0]->dtype != AG_U8)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
-			       ag_dtype_name((enum ag_dtype)in[0]->dtype));
+		               "where expected condition to be a boolean tensor, but got a tensor "
+		               "with dtype %s",
+		               ag_dtype_name((enum ag_dtype)in[0]->dtype));
 	if (!broadcast3(f->ctx, in, 3, &ndim, shape))
 		return false;
 	both[0] = ag_arg(in[1]);
@@ -113,19 +114,21 @@ bool op_run_masked_fill(struct ag_frame *f)
 		return false;
 	if (value->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
-			       value->ndim);
+		               "masked_fill_ only supports a 0-dimensional value tensor, but got "
+		               "tensor with %d dimension(s).",
+		               value->ndim);
 	if (mask->dtype != AG_BOOL8)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "masked_fill_ only supports boolean masks, but got mask with dtype %s",
-			       ag_dtype_name((enum ag_dtype)mask->dtype));
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+		        ag_dtype_name((enum ag_dtype)mask->dtype));
 	if (!ag_broadcast(f->ctx, a, mask, &ndim, shape))
 		return false;
 	out = ag_result(f, (enum ag_dtype)a->dtype, ndim, shape, wants2(f->ctx, a, edges[1]));
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, edges[1] ? AG_NODE_MaskedFillTensor : AG_NODE_MaskedFill, edges,
-			 edges[1] ? 2 : 1, 1, 0);
+	                 edges[1] ? 2 : 1, 1, 0);
 	if (node)
 		ag_save_input(node, 0, mask);
 	if (ag_category((enum ag_dtype)a->dtype) < 2)
@@ -186,11 +189,11 @@ bool op_run_clamp_tensor(struct ag_frame *f)
 
 	if (!min && !max)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "torch.clamp: At least one of 'min' or 'max' must not be None");
+		               "torch.clamp: At least one of 'min' or 'max' must not be None");
 	if (!broadcast3(f->ctx, in, 3, &ndim, shape))
 		return false;
 	out = ag_result(f, ag_result_type(f->ctx, values, 3), ndim, shape,
-			ag_wants_grad(f->ctx, edges, 3));
+	                ag_wants_grad(f->ctx, edges, 3));
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_ClampTensor, edges, 3, 3, 0);
@@ -260,7 +263,7 @@ bool op_run_lerp(struct ag_frame *f)
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, number ? AG_NODE_LerpScalar : AG_NODE_LerpTensor, in,
-			 number ? 2 : 3, number ? 0 : 3, 0);
+	                 number ? 2 : 3, number ? 0 : 3, 0);
 	if (node && number)
 		node->num[0] = arg_f(f, 2);
 	if (node && !number) {
@@ -331,7 +334,7 @@ static bool addc(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn)
 	if (!broadcast3(f->ctx, in, 3, &ndim, shape))
 		return false;
 	out = ag_result(f, ag_result_type(f->ctx, values, 3), ndim, shape,
-			ag_wants_grad(f->ctx, in, 3));
+	                ag_wants_grad(f->ctx, in, 3));
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, kind, in, 3, 3, 0);
@@ -386,7 +389,7 @@ bool bw_Addcdiv(struct ag_bw *b)
 		struct ag_tensor *d = B_SAVED(2);
 
 		B_SET(2, op_mul(c, op_mul_number(c, B_GRAD, -p),
-				op_div(c, B_SAVED(1), op_mul(c, d, d))));
+		                op_div(c, B_SAVED(1), op_mul(c, d, d))));
 	}
 	return true;
 }
@@ -407,9 +410,11 @@ static void map_nan_to_num(int64_t n, double *out, const double *const *in, cons
 bool op_run_nan_to_num(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
-	double top = a->dtype == AG_F64 ? 1.7976931348623157e308 : a->dtype == AG_F16 ? 65504 : 3.4028234663852886e38;
+	double top = a->dtype == AG_F64   ? 1.7976931348623157e308
+	             : a->dtype == AG_F16 ? 65504
+	                                  : 3.4028234663852886e38;
 	double p[3] = {arg_f(f, 1), arg_none(f, 2) ? top : arg_f(f, 2),
-		       arg_none(f, 3) ? -top : arg_f(f, 3)};
+	               arg_none(f, 3) ? -top : arg_f(f, 3)};
 	struct ag_node *node;
 
 	out = ag_result(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a));

@@ -59,7 +59,7 @@ bool op_run_flatten(struct ag_frame *f)
 		return false;
 	if (start > end)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "flatten() has invalid args: start_dim cannot come after end_dim");
+		               "flatten() has invalid args: start_dim cannot come after end_dim");
 	if (!a->ndim) {
 		shape[0] = 1;
 		return ag_give(f, ag_reshape(f->ctx, a, 1, shape));
@@ -79,7 +79,8 @@ bool op_run_unflatten(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0);
 	int64_t sizes[AG_MAX_DIMS], shape[AG_MAX_DIMS];
-	int dim = ag_dim(f->ctx, a, arg_i(f, 1)), n = arg_ints(f, 2, sizes, AG_MAX_DIMS), d, k = 0, i;
+	int dim = ag_dim(f->ctx, a, arg_i(f, 1)), n = arg_ints(f, 2, sizes, AG_MAX_DIMS), d, k = 0,
+	    i;
 
 	if (dim < 0 || n < 0 || a->ndim - 1 + n > AG_MAX_DIMS)
 		return false;
@@ -145,8 +146,9 @@ bool op_run_mT(struct ag_frame *f)
 
 	if (a->ndim < 2)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.",
-			       a->ndim);
+		               "tensor.mT is only supported on matrices or batches of matrices. "
+		               "Got %d-D tensor.",
+		               a->ndim);
 	return ag_give(f, ag_swap(f->ctx, a, a->ndim - 2, a->ndim - 1));
 }
 
@@ -183,7 +185,8 @@ bool op_run_movedim(struct ag_frame *f)
 	int n = arg_ints(f, 1, from, AG_MAX_DIMS), k = arg_ints(f, 2, to, AG_MAX_DIMS);
 
 	if (n < 0 || k != n)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "movedim: Invalid source or destination dims");
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "movedim: Invalid source or destination dims");
 	return movedim(f, from, to, n);
 }
 
@@ -207,7 +210,7 @@ static bool squeeze(struct ag_frame *f, unsigned mask, enum ag_node_kind kind)
 	ints[0] = a->ndim;
 	memcpy(ints + 1, a->shape, a->ndim * sizeof(*ints));
 	return ag_give_view(f, ag_alias(a, n, shape, strides, a->offset), a, kind, ints,
-			    1u + a->ndim);
+	                    1u + a->ndim);
 }
 
 bool op_run_squeeze(struct ag_frame *f)
@@ -261,13 +264,14 @@ bool op_run_narrow(struct ag_frame *f)
 	if (dim < 0)
 		return false;
 	if (!a->ndim)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "narrow() cannot be applied to a 0-dim tensor.");
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "narrow() cannot be applied to a 0-dim tensor.");
 	size = a->shape[dim];
 	start = start < 0 ? start + size : start;
 	if (start < 0 || length < 0 || start > size || length > size - start)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-			       (long long)start, (long long)length, (long long)size);
+		               "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+		               (long long)start, (long long)length, (long long)size);
 	return ag_give(f, ag_slice_step(f->ctx, a, dim, start, start + length, 1));
 }
 
@@ -277,11 +281,12 @@ bool op_run_slice(struct ag_frame *f)
 	int dim = ag_dim(f->ctx, a, arg_i(f, 1));
 
 	if (dim < 0 || !a->ndim)
-		return ag_fail(f->ctx, AG_ERR_INDEX, "slice() cannot be applied to a 0-dim tensor.");
+		return ag_fail(f->ctx, AG_ERR_INDEX,
+		               "slice() cannot be applied to a 0-dim tensor.");
 	if (arg_i(f, 4) <= 0)
 		return ag_fail(f->ctx, AG_ERR_VALUE, "slice step must be positive");
 	return ag_give(f, ag_slice_step(f->ctx, a, dim, arg_i(f, 2),
-					arg_none(f, 3) ? a->shape[dim] : arg_i(f, 3), arg_i(f, 4)));
+	                                arg_none(f, 3) ? a->shape[dim] : arg_i(f, 3), arg_i(f, 4)));
 }
 
 bool op_run_as_strided(struct ag_frame *f)
@@ -296,15 +301,17 @@ bool op_run_as_strided(struct ag_frame *f)
 	offset = arg_none(f, 3) ? a->offset : arg_i(f, 3);
 	last = offset;
 	for (d = 0; d < n; d++) {
-		if (shape[d] < 0 || strides[d] < 0 || (shape[d] && strides[d] > INT64_MAX / 16 / shape[d]))
+		if (shape[d] < 0 || strides[d] < 0 ||
+		    (shape[d] && strides[d] > INT64_MAX / 16 / shape[d]))
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-				       "as_strided: Negative strides are not supported");
+			               "as_strided: Negative strides are not supported");
 		last += shape[d] ? strides[d] * (shape[d] - 1) : 0;
 	}
 	if (offset < 0 || (ag_count(n, shape) && (uint64_t)((last + 1) * size) > a->storage->bytes))
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "setStorage: sizes and strides are out of bounds for storage of size %llu",
-			       (unsigned long long)a->storage->bytes);
+		return ag_fail(
+		        f->ctx, AG_ERR_RUNTIME,
+		        "setStorage: sizes and strides are out of bounds for storage of size %llu",
+		        (unsigned long long)a->storage->bytes);
 	ints[0] = a->ndim;
 	ints[1] = n;
 	ints[2] = offset - a->offset;
@@ -313,7 +320,7 @@ bool op_run_as_strided(struct ag_frame *f)
 	memcpy(ints + 3 + 2 * a->ndim, shape, (size_t)n * sizeof(*ints));
 	memcpy(ints + 3 + 2 * a->ndim + n, strides, (size_t)n * sizeof(*ints));
 	return ag_give_view(f, ag_alias(a, n, shape, strides, offset), a, AG_NODE_AsStrided, ints,
-			    3u + 2u * a->ndim + 2u * (uint32_t)n);
+	                    3u + 2u * a->ndim + 2u * (uint32_t)n);
 }
 
 bool op_run_diagonal(struct ag_frame *f)
@@ -336,8 +343,10 @@ bool op_run_diagonal(struct ag_frame *f)
 		strides[n] = a->strides[d];
 		inner[n++] = plain[d];
 	}
-	size = shift >= 0 ? (a->shape[d0] < a->shape[d1] - shift ? a->shape[d0] : a->shape[d1] - shift)
-			  : (a->shape[d0] + shift < a->shape[d1] ? a->shape[d0] + shift : a->shape[d1]);
+	size = shift >= 0
+	               ? (a->shape[d0] < a->shape[d1] - shift ? a->shape[d0] : a->shape[d1] - shift)
+	               : (a->shape[d0] + shift < a->shape[d1] ? a->shape[d0] + shift
+	                                                      : a->shape[d1]);
 	size = size < 0 ? 0 : size;
 	first = !size ? 0 : shift >= 0 ? shift * a->strides[d1] : -shift * a->strides[d0];
 	plain_first = !size ? 0 : shift >= 0 ? shift * plain[d1] : -shift * plain[d0];
@@ -364,8 +373,8 @@ bool op_run_unfold(struct ag_frame *f)
 		return false;
 	if (!n || n == AG_MAX_DIMS || step <= 0 || size < 0 || size > a->shape[dim])
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "maximum size for tensor at dimension %d is %lld but size is %lld", dim,
-			       (long long)(n ? a->shape[dim] : 1), (long long)size);
+		               "maximum size for tensor at dimension %d is %lld but size is %lld",
+		               dim, (long long)(n ? a->shape[dim] : 1), (long long)size);
 	memcpy(shape, a->shape, sizeof(shape));
 	memcpy(strides, a->strides, sizeof(strides));
 	ag_contiguous_strides(n, a->shape, plain);
@@ -391,7 +400,7 @@ bool op_run_view_as_real(struct ag_frame *f)
 
 	if (a->dtype != AG_C64 && a->dtype != AG_C128)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "view_as_real is only supported for complex tensors");
+		               "view_as_real is only supported for complex tensors");
 	if (a->ndim == AG_MAX_DIMS)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "too many dimensions");
 	for (d = 0; d < a->ndim; d++) {
@@ -429,7 +438,7 @@ struct ag_tensor *op_view(struct ag_ctx *ctx, struct ag_tensor *a, int ndim, con
 }
 
 struct ag_tensor *op_reshape(struct ag_ctx *ctx, struct ag_tensor *a, int ndim,
-			     const int64_t *shape)
+                             const int64_t *shape)
 {
 	return a ? scoped(ctx, ag_reshape(ctx, a, ndim, shape)) : NULL;
 }
@@ -452,7 +461,7 @@ struct ag_tensor *op_transpose(struct ag_ctx *ctx, struct ag_tensor *a, int64_t 
 }
 
 struct ag_tensor *op_narrow(struct ag_ctx *ctx, struct ag_tensor *a, int64_t dim, int64_t start,
-			    int64_t length)
+                            int64_t length)
 {
 	struct ag_value v[4] = {ag_arg(a), ag_int(dim), ag_int(start), ag_int(length)};
 
@@ -467,7 +476,7 @@ struct ag_tensor *op_select(struct ag_ctx *ctx, struct ag_tensor *a, int64_t dim
 }
 
 struct ag_tensor *op_as_strided(struct ag_ctx *ctx, struct ag_tensor *a, int ndim,
-				const int64_t *shape, const int64_t *strides, int64_t offset)
+                                const int64_t *shape, const int64_t *strides, int64_t offset)
 {
 	struct ag_value sizes[AG_MAX_DIMS], steps[AG_MAX_DIMS], v[4];
 	int d;

@@ -36,12 +36,14 @@ static void softmax_lines(double *x, struct lines l, bool logs)
 			double *row = x + o * l.size * l.inner + i, top = -INFINITY, sum = 0;
 
 			for (k = 0; k < l.size; k++)
-				top = row[k * l.inner] > top || isnan(row[k * l.inner]) ? row[k * l.inner] : top;
+				top = row[k * l.inner] > top || isnan(row[k * l.inner])
+				              ? row[k * l.inner]
+				              : top;
 			for (k = 0; k < l.size; k++)
 				sum += exp(row[k * l.inner] - top);
 			for (k = 0; k < l.size; k++)
 				row[k * l.inner] = logs ? row[k * l.inner] - top - log(sum)
-							: exp(row[k * l.inner] - top) / sum;
+				                        : exp(row[k * l.inner] - top) / sum;
 		}
 	}
 }
@@ -59,7 +61,7 @@ static bool softmax(struct ag_frame *f, enum ag_node_kind kind)
 		return false;
 	/* Without dim the functional forms guess as they did of old. */
 	dim = arg_none(f, 1) ? (a->ndim == 0 || a->ndim == 1 || a->ndim == 3 ? 0 : 1)
-			     : ag_dim(f->ctx, a, arg_i(f, 1));
+	                     : ag_dim(f->ctx, a, arg_i(f, 1));
 	if (dim < 0)
 		return false;
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
@@ -155,7 +157,7 @@ bool op_run_log_softmax_backward(struct ag_frame *f)
 }
 
 static struct ag_tensor *call_backward(struct ag_bw *b, enum ag_op op, struct ag_tensor *g,
-				       struct ag_tensor *y)
+                                       struct ag_tensor *y)
 {
 	struct ag_value v[3] = {ag_arg(g), ag_arg(y), ag_int(b->node->ints[0])};
 
@@ -211,7 +213,7 @@ bool bw_LogSoftmaxBackward(struct ag_bw *b)
 /* ---- glu: first half times the logistic of the second */
 
 static bool halves(struct ag_ctx *ctx, struct ag_tensor *a, int dim, struct ag_tensor **x,
-		   struct ag_tensor **y)
+                   struct ag_tensor **y)
 {
 	int64_t half = a->shape[dim] / 2;
 
@@ -231,8 +233,8 @@ bool op_run_glu(struct ag_frame *f)
 		return false;
 	if (!a->ndim || a->shape[dim] % 2)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Halving dimension must be even, but dimension %d is size %lld", dim,
-			       (long long)(a->ndim ? a->shape[dim] : 1));
+		               "Halving dimension must be even, but dimension %d is size %lld", dim,
+		               (long long)(a->ndim ? a->shape[dim] : 1));
 	mode = ag_no_grad(f->ctx);
 	out = halves(f->ctx, a, dim, &x, &y) ? op_mul(f->ctx, x, op_sigmoid(f->ctx, y)) : NULL;
 	ag_set_grad_mode(f->ctx, mode);
@@ -256,8 +258,8 @@ bool bw_Glu(struct ag_bw *b)
 		return false;
 	s = op_sigmoid(c, y);
 	parts[0] = ag_arg(op_mul(c, B_GRAD, s));
-	parts[1] = ag_arg(op_mul(c, op_mul(c, B_GRAD, x),
-				 op_mul(c, s, op_add_n(c, op_neg(c, s), 1))));
+	parts[1] =
+	        ag_arg(op_mul(c, op_mul(c, B_GRAD, x), op_mul(c, s, op_add_n(c, op_neg(c, s), 1))));
 	v[0] = ag_list(parts, 2);
 	v[1] = ag_int(b->node->ints[0]);
 	B_SET(0, op_call(c, AG_OP_cat, v, 2));
@@ -301,8 +303,9 @@ bool op_run_prelu(struct ag_frame *f)
 
 	if (w->numel != 1 && (a->ndim < 2 || a->shape[1] != w->numel))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and channel size = %lld.",
-			       (long long)w->numel, (long long)(a->ndim > 1 ? a->shape[1] : 1));
+		               "Mismatch of parameter numbers and input channel size. Found "
+		               "parameter numbers = %lld and channel size = %lld.",
+		               (long long)w->numel, (long long)(a->ndim > 1 ? a->shape[1] : 1));
 	for (d = 0; d < a->ndim; d++)
 		shape[d] = d == 1 || a->ndim == 1 ? w->numel : 1;
 	if (a->ndim != w->ndim)
@@ -321,12 +324,14 @@ bool bw_PreluKernel(struct ag_bw *b)
 		return false;
 	positive = op_gt_n(c, a, 0);
 	if (B_WANT(0)) {
-		struct ag_value v[3] = {ag_arg(positive), ag_arg(B_GRAD), ag_arg(op_mul(c, B_GRAD, w))};
+		struct ag_value v[3] = {ag_arg(positive), ag_arg(B_GRAD),
+		                        ag_arg(op_mul(c, B_GRAD, w))};
 
 		B_SET(0, op_call(c, AG_OP_where, v, 3));
 	}
 	if (B_WANT(1)) {
-		struct ag_value v[3] = {ag_arg(positive), ag_float(0), ag_arg(op_mul(c, B_GRAD, a))};
+		struct ag_value v[3] = {ag_arg(positive), ag_float(0),
+		                        ag_arg(op_mul(c, B_GRAD, a))};
 
 		B_SET(1, op_call(c, AG_OP_where, v, 3));
 	}
@@ -336,7 +341,7 @@ bool bw_PreluKernel(struct ag_bw *b)
 /* ---- dropout: one Mul with scaled noise */
 
 static struct ag_tensor *noise_of(struct ag_ctx *ctx, struct ag_tensor *a, double p, int ndim,
-				  const int64_t *shape)
+                                  const int64_t *shape)
 {
 	struct ag_tensor *noise = op_zeros(ctx, (enum ag_dtype)a->dtype, ndim, shape);
 	double *values;
@@ -371,7 +376,7 @@ static bool dropout(struct ag_frame *f, bool channels)
 
 	if (p < 0 || p > 1)
 		return ag_fail(c, AG_ERR_VALUE,
-			       "dropout probability has to be between 0 and 1, but got %g", p);
+		               "dropout probability has to be between 0 and 1, but got %g", p);
 	if (!arg_b(f, 2) || p == 0 || !a->numel)
 		return ag_give_ref(f, a);
 	memcpy(shape, a->shape, sizeof(shape));
@@ -379,7 +384,7 @@ static bool dropout(struct ag_frame *f, bool channels)
 		shape[d] = 1;
 	v[0] = ag_arg(a);
 	v[1] = p == 1 ? ag_arg(op_zeros(c, (enum ag_dtype)a->dtype, 0, NULL))
-		      : ag_arg(noise_of(c, a, p, a->ndim, shape));
+	              : ag_arg(noise_of(c, a, p, a->ndim, shape));
 	if (arg_b(f, 3))
 		return ag_give_ref(f, op_inplace(c, AG_OP_mul, v, 2));
 	return ag_give_ref(f, op_call(c, AG_OP_mul, v, 2));
@@ -403,15 +408,15 @@ bool op_run_alpha_dropout(struct ag_frame *f)
 
 	if (p < 0 || p > 1)
 		return ag_fail(c, AG_ERR_VALUE,
-			       "dropout probability has to be between 0 and 1, but got %g", p);
+		               "dropout probability has to be between 0 and 1, but got %g", p);
 	if (!arg_b(f, 2) || p == 0 || !a->numel)
 		return ag_give_ref(f, a);
 	keep = op_gt_n(c, noise_of(c, a, p, a->ndim, a->shape), 0);
 	scale = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
 	keep = op_mul_number(c, op_cast(c, keep, (enum ag_dtype)a->dtype), scale);
 	return ag_give_ref(f, op_add(c, op_mul(c, a, keep),
-				     op_add_n(c, op_mul_number(c, keep, alpha),
-					      alpha * scale * p - alpha * scale)));
+	                             op_add_n(c, op_mul_number(c, keep, alpha),
+	                                      alpha * scale * p - alpha * scale)));
 }
 
 /* ---- draws from probabilities */
@@ -443,7 +448,8 @@ bool op_run_bernoulli(struct ag_frame *f)
 	if (!arg_none(f, 1) && a->dtype == AG_F64)
 		ag_random_fill_bernoulli_f64(&f->ctx->random, drawn, (size_t)a->numel, arg_f(f, 1));
 	else if (!arg_none(f, 1))
-		ag_random_fill_bernoulli_f32(&f->ctx->random, fdrawn, (size_t)a->numel, arg_f(f, 1));
+		ag_random_fill_bernoulli_f32(&f->ctx->random, fdrawn, (size_t)a->numel,
+		                             arg_f(f, 1));
 	else if (a->dtype == AG_F64)
 		ag_random_fill_bernoulli_each_f64(&f->ctx->random, drawn, p, (size_t)a->numel);
 	else
@@ -490,10 +496,11 @@ bool op_run_multinomial(struct ag_frame *f)
 	for (i = 0; i < a->numel; i++)
 		fp[i] = (float)p[i];
 	good = a->dtype == AG_F64
-		       ? ag_random_multinomial_f64(&f->ctx->random, drawn, p, (size_t)rows,
-						   (size_t)categories, (size_t)samples, arg_b(f, 2))
-		       : ag_random_multinomial_f32(&f->ctx->random, drawn, fp, (size_t)rows,
-						   (size_t)categories, (size_t)samples, arg_b(f, 2));
+	               ? ag_random_multinomial_f64(&f->ctx->random, drawn, p, (size_t)rows,
+	                                           (size_t)categories, (size_t)samples, arg_b(f, 2))
+	               : ag_random_multinomial_f32(&f->ctx->random, drawn, fp, (size_t)rows,
+	                                           (size_t)categories, (size_t)samples,
+	                                           arg_b(f, 2));
 	if (good)
 		ag_put_ints(out, drawn);
 	free(p);
@@ -503,5 +510,5 @@ bool op_run_multinomial(struct ag_frame *f)
 		return ag_give(f, out);
 	ag_release(out);
 	return ag_fail(f->ctx, AG_ERR_RUNTIME,
-		       "probability tensor contains either `inf`, `nan` or element < 0");
+	               "probability tensor contains either `inf`, `nan` or element < 0");
 }

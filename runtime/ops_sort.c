@@ -132,10 +132,11 @@ struct lines {
 };
 
 static void each_line(struct ag_tensor *a, const struct lines *s, struct ag_tensor *values,
-		      struct ag_tensor *indices, line_fn *fn, const int64_t *p)
+                      struct ag_tensor *indices, line_fn *fn, const int64_t *p)
 {
 	double *x = ag_plain(a), *out = ag_alloc((size_t)values->numel + 1, sizeof(*out));
-	int64_t *at = ag_alloc((size_t)values->numel + 1, sizeof(*at)), outer = 1, inner = 1, o, i, k;
+	int64_t *at = ag_alloc((size_t)values->numel + 1, sizeof(*at)), outer = 1, inner = 1, o, i,
+	        k;
 	struct line l = {ag_alloc((size_t)s->n + 1, sizeof(double)), NULL, s->n};
 	double *v = ag_alloc((size_t)s->m + 1, sizeof(*v));
 	int64_t *w = ag_alloc((size_t)s->m + 1, sizeof(*w));
@@ -181,7 +182,7 @@ static int result_shape(const struct ag_tensor *a, const struct lines *s, int64_
 
 /* Values and indices; the node saves the indices, and the input if asked. */
 static bool with_indices(struct ag_frame *f, const struct lines *s, enum ag_node_kind kind,
-			 line_fn *fn, const int64_t *p, bool save_input)
+                         line_fn *fn, const int64_t *p, bool save_input)
 {
 	struct ag_tensor *a = arg_t(f, 0), *values, *indices;
 	int64_t shape[AG_MAX_DIMS];
@@ -190,8 +191,8 @@ static bool with_indices(struct ag_frame *f, const struct lines *s, enum ag_node
 
 	if (a->ndim && s->n == 0 && s->m > 0)
 		return ag_fail(f->ctx, AG_ERR_INDEX,
-			       "%s(): Expected reduction dim %d to have non-zero size.",
-			       ag_op_info(f->op)->id, s->dim);
+		               "%s(): Expected reduction dim %d to have non-zero size.",
+		               ag_op_info(f->op)->id, s->dim);
 	values = ag_make(f->ctx, (enum ag_dtype)a->dtype, ndim, shape, true);
 	indices = values ? ag_make(f->ctx, AG_I64, ndim, shape, true) : NULL;
 	if (!indices) {
@@ -275,7 +276,8 @@ bool op_run_kthvalue(struct ag_frame *f)
 		return false;
 	if (p[2] < 0 || p[2] >= s.n)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "kthvalue(): selected number k out of range for dimension %d", s.dim);
+		               "kthvalue(): selected number k out of range for dimension %d",
+		               s.dim);
 	return with_indices(f, &s, AG_NODE_Kthvalue, take_sorted, p, false);
 }
 
@@ -428,9 +430,10 @@ static bool argument(struct ag_frame *f, int64_t largest)
 	if (!a)
 		return false;
 	if (!s.n)
-		return ag_fail(f->ctx, AG_ERR_INDEX,
-			       "%s(): Expected reduction dim to be specified for input.numel() == 0.",
-			       ag_op_info(f->op)->id);
+		return ag_fail(
+		        f->ctx, AG_ERR_INDEX,
+		        "%s(): Expected reduction dim to be specified for input.numel() == 0.",
+		        ag_op_info(f->op)->id);
 	ndim = result_shape(a, &s, shape);
 	values = op_zeros(f->ctx, (enum ag_dtype)a->dtype, ndim, shape);
 	out = values ? ag_make(f->ctx, AG_I64, ndim, shape, true) : NULL;
@@ -544,7 +547,7 @@ bool bw_Cumsum(struct ag_bw *b)
 
 /* The slow and always right way: d out[j] / d x[i] is the product of the others. */
 static struct ag_tensor *cumprod_zeros(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *x,
-				       int dim)
+                                       int dim)
 {
 	struct ag_tensor *out = op_zeros_as(c, x);
 	int64_t n = x->shape[dim], outer = 1, inner = 1, o, i, k, j, m;
@@ -600,7 +603,8 @@ bool bw_Cumprod(struct ag_bw *b)
 	if (zero && x->ndim)
 		B_SET(0, cumprod_zeros(c, B_GRAD, x, (int)b->node->ints[0]));
 	else
-		B_SET(0, op_div(c, sum_from_end(c, op_mul(c, B_GRAD, result), b->node->ints[0]), x));
+		B_SET(0,
+		      op_div(c, sum_from_end(c, op_mul(c, B_GRAD, result), b->node->ints[0]), x));
 	return true;
 }
 
@@ -610,7 +614,7 @@ static bool known(struct ag_frame *f, const struct ag_tensor *a)
 {
 	return ag_has_data(a) || !a->numel ||
 	       ag_fail(f->ctx, AG_ERR_NO_DATA, "%s needs values that are not known",
-		       ag_op_info(f->op)->id);
+	               ag_op_info(f->op)->id);
 }
 
 /* input, as_tuple */
@@ -656,7 +660,7 @@ bool op_run_one_hot(struct ag_frame *f)
 
 	if (a->ndim == AG_MAX_DIMS || a->dtype != AG_I64)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "one_hot is only applicable to index tensor of type LongTensor.");
+		               "one_hot is only applicable to index tensor of type LongTensor.");
 	if (classes < 0 && !known(f, a))
 		return false;
 	at = ag_plain_ints(a);
@@ -668,7 +672,7 @@ bool op_run_one_hot(struct ag_frame *f)
 		if (at[i] < 0 || at[i] >= classes) {
 			free(at);
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-				       "Class values must be smaller than num_classes.");
+			               "Class values must be smaller than num_classes.");
 		}
 	}
 	out = ag_make(f->ctx, AG_I64, a->ndim + 1, shape, at != NULL);
@@ -689,13 +693,13 @@ bool op_run_bincount(struct ag_frame *f)
 		return false;
 	if (a->ndim != 1 || ag_category((enum ag_dtype)a->dtype) != 1)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "bincount only supports 1-d non-negative integral inputs.");
+		               "bincount only supports 1-d non-negative integral inputs.");
 	at = ag_plain_ints(a);
 	for (i = 0; i < a->numel; i++) {
 		if (at[i] < 0 || at[i] > INT32_MAX) {
 			free(at);
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-				       "bincount only supports 1-d non-negative integral inputs.");
+			               "bincount only supports 1-d non-negative integral inputs.");
 		}
 		n = at[i] + 1 > n ? at[i] + 1 : n;
 	}

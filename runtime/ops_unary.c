@@ -34,16 +34,15 @@ static double ag_trigamma(double x)
 	       f / x * (1.0 / 6 - f * (1.0 / 30 - f * (1.0 / 42 - f * (1.0 / 30))));
 }
 
-#define UNARY(id, node, saves, rule, expression)                                       \
-	static void map_##id(int64_t n, double *out, const double *const *in,          \
-			     const double *p)                                          \
-	{                                                                              \
-		int64_t i;                                                             \
-		(void)p;                                                               \
-		for (i = 0; i < n; i++) {                                              \
-			double x = in[0][i];                                           \
-			out[i] = (double)(expression);                                 \
-		}                                                                      \
+#define UNARY(id, node, saves, rule, expression)                                                   \
+	static void map_##id(int64_t n, double *out, const double *const *in, const double *p)     \
+	{                                                                                          \
+		int64_t i;                                                                         \
+		(void)p;                                                                           \
+		for (i = 0; i < n; i++) {                                                          \
+			double x = in[0][i];                                                       \
+			out[i] = (double)(expression);                                             \
+		}                                                                                  \
 	}
 #include "runtime/unary.def"
 #undef UNARY
@@ -94,7 +93,7 @@ static ag_imap_fn *integer_map(enum ag_op op)
 }
 
 static bool unary(struct ag_frame *f, ag_map_fn *fn, enum ag_node_kind kind, int saves,
-		  enum rule rule)
+                  enum rule rule)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
 	enum ag_dtype dtype = (enum ag_dtype)a->dtype;
@@ -127,27 +126,27 @@ static bool unary(struct ag_frame *f, ag_map_fn *fn, enum ag_node_kind kind, int
 	return ag_finish(f, out, node);
 }
 
-#define UNARY(id, node, saves, rule, expression)                                   \
-	bool op_run_##id(struct ag_frame *f)                                       \
-	{                                                                          \
-		return unary(f, map_##id, AG_NODE_##node, saves, rule);            \
+#define UNARY(id, node, saves, rule, expression)                                                   \
+	bool op_run_##id(struct ag_frame *f)                                                       \
+	{                                                                                          \
+		return unary(f, map_##id, AG_NODE_##node, saves, rule);                            \
 	}
 #include "runtime/unary.def"
 #undef UNARY
 
-#define FORMULA(id, value)                                                    \
-	bool bw_##id(struct ag_bw *b)                                         \
-	{                                                                     \
-		struct ag_ctx *c = B_CTX;                                     \
-		struct ag_tensor *g = B_GRAD, *s;                             \
-		(void)c;                              \
-		if (!g)                                                       \
-			return true;                                          \
-		s = b->node->nsaved ? B_SAVED(0) : NULL;                      \
-		if (b->node->nsaved && !s)                                    \
-			return false;                                         \
-		B_SET(0, value);                                              \
-		return true;                                                  \
+#define FORMULA(id, value)                                                                         \
+	bool bw_##id(struct ag_bw *b)                                                              \
+	{                                                                                          \
+		struct ag_ctx *c = B_CTX;                                                          \
+		struct ag_tensor *g = B_GRAD, *s;                                                  \
+		(void)c;                                                                           \
+		if (!g)                                                                            \
+			return true;                                                               \
+		s = b->node->nsaved ? B_SAVED(0) : NULL;                                           \
+		if (b->node->nsaved && !s)                                                         \
+			return false;                                                              \
+		B_SET(0, value);                                                                   \
+		return true;                                                                       \
 	}
 
 static struct ag_tensor *one_minus_square(struct ag_ctx *c, struct ag_tensor *x)
@@ -181,8 +180,12 @@ FORMULA(Cosh, op_mul(c, g, op_sinh(c, s)))
 FORMULA(Asinh, op_mul(c, g, op_rsqrt(c, square_plus(c, s, 1))))
 FORMULA(Acosh, op_mul(c, g, op_rsqrt(c, square_plus(c, s, -1))))
 FORMULA(Atanh, op_div(c, g, one_minus_square(c, s)))
-FORMULA(Erf, op_mul(c, op_mul_number(c, op_exp(c, op_neg(c, op_mul(c, s, s))), 1.12837916709551257390), g))
-FORMULA(Erfc, op_mul(c, op_mul_number(c, op_exp(c, op_neg(c, op_mul(c, s, s))), -1.12837916709551257390), g))
+FORMULA(Erf,
+        op_mul(c, op_mul_number(c, op_exp(c, op_neg(c, op_mul(c, s, s))), 1.12837916709551257390),
+               g))
+FORMULA(Erfc,
+        op_mul(c, op_mul_number(c, op_exp(c, op_neg(c, op_mul(c, s, s))), -1.12837916709551257390),
+               g))
 FORMULA(Lgamma, op_mul(c, g, op_digamma(c, s)))
 FORMULA(Digamma, op_mul(c, g, op_trigamma(c, s)))
 FORMULA(Neg, op_neg(c, g))
@@ -221,8 +224,8 @@ static void map_sigmoid_backward(int64_t n, double *out, const double *const *in
 static bool from_result(struct ag_frame *f, ag_map_fn *fn, enum ag_node_kind kind)
 {
 	struct ag_tensor *in[2] = {arg_t(f, 0), arg_t(f, 1)};
-	struct ag_tensor *out = ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, in[0]->ndim,
-					in[0]->shape, true);
+	struct ag_tensor *out =
+	        ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, in[0]->ndim, in[0]->shape, true);
 	struct ag_node *node;
 
 	if (!out)
@@ -283,6 +286,6 @@ bool bw_SigmoidBackward(struct ag_bw *b)
 	B_SET(0, op_call(c, AG_OP_sigmoid_backward, v, 2));
 	if (B_WANT(1))
 		B_SET(1, op_mul(c, op_mul(c, g, B_SAVED(0)),
-				op_add_n(c, op_mul_number(c, result, -2), 1)));
+		                op_add_n(c, op_mul_number(c, result, -2), 1)));
 	return true;
 }

@@ -112,7 +112,7 @@ static bool eager_state(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_
 }
 
 bool ag_optim_add_group(struct ag_ctx *ctx, struct ag_optim *o, struct ag_tensor *const *params,
-			uint32_t count, const struct ag_args *args)
+                        uint32_t count, const struct ag_args *args)
 {
 	static const struct ag_args nothing = {0};
 	struct ag_value values[AG_MAX_PARAMS], extra[AG_MAX_PARAMS];
@@ -139,9 +139,8 @@ bool ag_optim_add_group(struct ag_ctx *ctx, struct ag_optim *o, struct ag_tensor
 	return eager_state(ctx, o, g);
 }
 
-struct ag_optim *ag_optim_new(struct ag_ctx *ctx, const char *name,
-			      struct ag_tensor *const *params, uint32_t count,
-			      const struct ag_args *args)
+struct ag_optim *ag_optim_new(struct ag_ctx *ctx, const char *name, struct ag_tensor *const *params,
+                              uint32_t count, const struct ag_args *args)
 {
 	int id = find_optim(name);
 	struct ag_optim *o;
@@ -272,7 +271,7 @@ static struct ag_tensor *norm_of(struct ag_ctx *ctx, struct ag_tensor *t, double
 }
 
 bool ag_clip_grad_norm(struct ag_ctx *ctx, struct ag_tensor *const *params, uint32_t count,
-		       double max_norm, double norm_type, struct ag_tensor **total)
+                       double max_norm, double norm_type, struct ag_tensor **total)
 {
 	struct ag_grad_mode mode = ag_no_grad(ctx);
 	struct ag_value *norms = ag_alloc(count, sizeof(*norms)), v[2];
@@ -288,7 +287,7 @@ bool ag_clip_grad_norm(struct ag_ctx *ctx, struct ag_tensor *const *params, uint
 	v[0] = ag_list(norms, n);
 	v[1] = ag_int(0);
 	all = n ? norm_of(ctx, op_call(ctx, AG_OP_stack, v, 2), norm_type)
-		: op_zeros(ctx, AG_F32, 0, NULL);
+	        : op_zeros(ctx, AG_F32, 0, NULL);
 	scale = op_div(ctx, op_full_as(ctx, all, max_norm), op_add_n(ctx, all, 1e-6));
 	v[0] = ag_arg(scale);
 	v[1] = ag_float(1);
@@ -306,15 +305,15 @@ bool ag_clip_grad_norm(struct ag_ctx *ctx, struct ag_tensor *const *params, uint
 }
 
 bool ag_clip_grad_value(struct ag_ctx *ctx, struct ag_tensor *const *params, uint32_t count,
-			double value)
+                        double value)
 {
 	struct ag_grad_mode mode = ag_no_grad(ctx);
 	bool good = true;
 	uint32_t i;
 
 	for (i = 0; i < count && good; i++) {
-		struct ag_value v[3] = {ag_arg(params[i] ? params[i]->grad : NULL), ag_float(-value),
-					ag_float(value)};
+		struct ag_value v[3] = {ag_arg(params[i] ? params[i]->grad : NULL),
+		                        ag_float(-value), ag_float(value)};
 
 		if (params[i] && params[i]->grad)
 			good = op_inplace(ctx, AG_OP_clamp, v, 3) != NULL;

@@ -17,10 +17,10 @@ enum ag_optim_id {
 
 struct ag_param_state {
 	struct ag_tensor *param;
-	struct ag_tensor *step;		       /* 0-dim float32 */
+	struct ag_tensor *step;               /* 0-dim float32 */
 	struct ag_tensor *at[AG_STATE_SLOTS]; /* moments, of the parameter's shape */
-	double count;			       /* steps taken */
-	double product;			       /* running product that NAdam keeps */
+	double count;                         /* steps taken */
+	double product;                       /* running product that NAdam keeps */
 };
 
 struct ag_optim_group {
@@ -40,10 +40,10 @@ struct ag_optim {
 };
 
 typedef bool ag_step_fn(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-			struct ag_param_state *s);
-#define OPTIM(name, signature, step)                                                      \
-	bool ag_step_##step(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g, \
-			    struct ag_param_state *s);
+                        struct ag_param_state *s);
+#define OPTIM(name, signature, step)                                                               \
+	bool ag_step_##step(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,      \
+	                    struct ag_param_state *s);
 #include "runtime/optims.def"
 #undef OPTIM
 

@@ -10,7 +10,7 @@
 /* Runs `fn` over parameter, gradient and state in place: what it computes into
  * `out` goes to the tensor `to`. */
 static void update(struct ag_tensor *to, struct ag_tensor *const *in, int n, ag_map_fn *fn,
-		   const double *p)
+                   const double *p)
 {
 	ag_map(to, in, n, fn, p);
 	ag_bump(to);
@@ -27,15 +27,15 @@ static void map_decayed(int64_t n, double *out, const double *const *in, const d
 
 /* The gradient as the step sees it; a temporary when it must differ. */
 static struct ag_tensor *gradient(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-				  struct ag_param_state *s, bool decay)
+                                  struct ag_param_state *s, bool decay)
 {
 	double p[2] = {decay ? NUMBER("weight_decay") : 0, NUMBER("maximize") != 0 ? -1 : 1};
 	struct ag_tensor *in[2] = {s->param->grad, s->param}, *out;
 
 	if (p[0] == 0 && p[1] == 1)
 		return in[0];
-	out = scoped(ctx, ag_make(ctx, (enum ag_dtype)s->param->dtype, s->param->ndim, s->param->shape,
-				  true));
+	out = scoped(ctx, ag_make(ctx, (enum ag_dtype)s->param->dtype, s->param->ndim,
+	                          s->param->shape, true));
 	if (out)
 		ag_map(out, in, 2, map_decayed, p);
 	return out;
@@ -84,7 +84,7 @@ static void blend(struct ag_tensor *x, double a, struct ag_tensor *y, double b, 
 }
 
 bool ag_step_sgd(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		 struct ag_param_state *s)
+                 struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *buffer;
 	double momentum = NUMBER("momentum");
@@ -97,7 +97,8 @@ bool ag_step_sgd(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *
 		buffer = ag_state(ctx, s, 0, 0);
 		if (!buffer)
 			return false;
-		blend(buffer, first ? 0 : momentum, grad, first ? 1 : 1 - NUMBER("dampening"), map_blend);
+		blend(buffer, first ? 0 : momentum, grad, first ? 1 : 1 - NUMBER("dampening"),
+		      map_blend);
 		if (NUMBER("nesterov") != 0) {
 			axpy(s->param, -NUMBER("lr"), grad);
 			axpy(s->param, -NUMBER("lr") * momentum, buffer);
@@ -136,7 +137,7 @@ static void map_scale(int64_t n, double *out, const double *const *in, const dou
 }
 
 bool ag_step_adam(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		  struct ag_param_state *s)
+                  struct ag_param_state *s)
 {
 	bool decoupled = o->id == AG_OPTIM_AdamW || NUMBER("decoupled_weight_decay") != 0;
 	struct ag_tensor *grad = gradient(ctx, o, g, s, !decoupled), *in[3];
@@ -183,7 +184,7 @@ static void map_nadam(int64_t n, double *out, const double *const *in, const dou
 }
 
 bool ag_step_nadam(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		   struct ag_param_state *s)
+                   struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *in[4];
 	double decay = NUMBER("momentum_decay"), mu, next, p[4];
@@ -214,7 +215,7 @@ bool ag_step_nadam(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group
 }
 
 bool ag_step_radam(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		   struct ag_param_state *s)
+                   struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *in[3];
 	double c1, c2, top, length, p[3];
@@ -237,7 +238,8 @@ bool ag_step_radam(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group
 		return true;
 	}
 	p[0] = NUMBER("lr") / c1 *
-	       sqrt((length - 4) * (length - 2) * top / ((top - 4) * (top - 2) * length)) * sqrt(c2);
+	       sqrt((length - 4) * (length - 2) * top / ((top - 4) * (top - 2) * length)) *
+	       sqrt(c2);
 	p[1] = 1;
 	p[2] = NUMBER("eps");
 	update(s->param, in, 3, map_adam, p);
@@ -262,7 +264,7 @@ static void map_ratio(int64_t n, double *out, const double *const *in, const dou
 }
 
 bool ag_step_adamax(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		    struct ag_param_state *s)
+                    struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *in[3];
 	double rate;
@@ -294,7 +296,7 @@ static void map_rms(int64_t n, double *out, const double *const *in, const doubl
 }
 
 bool ag_step_rmsprop(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		     struct ag_param_state *s)
+                     struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *in[4];
 	double alpha = NUMBER("alpha"), momentum = NUMBER("momentum"), p[4];
@@ -322,7 +324,7 @@ bool ag_step_rmsprop(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_gro
 }
 
 bool ag_step_adagrad(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		     struct ag_param_state *s)
+                     struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *in[4];
 	double p[4];
@@ -351,7 +353,7 @@ static void map_delta(int64_t n, double *out, const double *const *in, const dou
 }
 
 bool ag_step_adadelta(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_group *g,
-		      struct ag_param_state *s)
+                      struct ag_param_state *s)
 {
 	struct ag_tensor *grad = gradient(ctx, o, g, s, true), *in[3], *delta;
 	double rho = NUMBER("rho"), eps = NUMBER("eps");
@@ -362,7 +364,7 @@ bool ag_step_adadelta(struct ag_ctx *ctx, struct ag_optim *o, struct ag_optim_gr
 	in[1] = grad;
 	in[2] = ag_state(ctx, s, 1, 0);
 	delta = scoped(ctx, ag_make(ctx, (enum ag_dtype)s->param->dtype, s->param->ndim,
-				    s->param->shape, true));
+	                            s->param->shape, true));
 	if (!in[0] || !in[2] || !delta)
 		return false;
 	blend(in[0], rho, grad, 1 - rho, map_blend_square);

@@ -7,7 +7,7 @@
 #include "runtime/shape.h"
 
 void ag_reduction_dims(const struct ag_tensor *a, unsigned mask, bool keepdim,
-		       struct ag_reduction *r)
+                       struct ag_reduction *r)
 {
 	int d;
 
@@ -28,7 +28,7 @@ void ag_reduction_dims(const struct ag_tensor *a, unsigned mask, bool keepdim,
 }
 
 bool ag_reduction_open(struct ag_frame *f, struct ag_tensor *a, uint32_t i, bool keepdim,
-		       struct ag_reduction *r)
+                       struct ag_reduction *r)
 {
 	int64_t dims[AG_MAX_DIMS];
 	int n = arg_none(f, i) ? 0 : arg_ints(f, i, dims, AG_MAX_DIMS), k;
@@ -46,7 +46,7 @@ bool ag_reduction_open(struct ag_frame *f, struct ag_tensor *a, uint32_t i, bool
 			return false;
 		if (mask >> d & 1)
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-				       "dim %d appears multiple times in the list of dims", d);
+			               "dim %d appears multiple times in the list of dims", d);
 		mask |= 1u << d;
 	}
 	ag_reduction_dims(a, mask, keepdim, r);
@@ -98,7 +98,7 @@ struct ag_tensor *ag_unreduce(struct ag_ctx *ctx, struct ag_tensor *g, const int
 }
 
 static struct ag_tensor *reduce_sum(struct ag_ctx *ctx, struct ag_tensor *a,
-				    const struct ag_reduction *r, enum ag_dtype dtype, bool mean)
+                                    const struct ag_reduction *r, enum ag_dtype dtype, bool mean)
 {
 	struct ag_tensor *out = ag_make(ctx, dtype, r->ndim, r->shape, true);
 	double *rows;
@@ -138,8 +138,9 @@ static bool sum_or_mean(struct ag_frame *f, bool mean, uint32_t dims, uint32_t k
 	dtype = (enum ag_dtype)a->dtype;
 	if (mean && dtype < AG_F16)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s",
-			       ag_dtype_name(dtype));
+		               "mean(): could not infer output dtype. Input dtype must be either a "
+		               "floating point or complex dtype. Got: %s",
+		               ag_dtype_name(dtype));
 	if (dtype < AG_F16)
 		dtype = AG_I64;
 	if (!ag_reduction_open(f, a, dims, arg_b(f, keep), &r))
@@ -149,11 +150,11 @@ static bool sum_or_mean(struct ag_frame *f, bool mean, uint32_t dims, uint32_t k
 		return false;
 	r.whole = r.whole && arg_none(f, dims) && !r.keepdim;
 	n = ag_reduction_words(a, &r, words);
-	node = dtype == AG_I64
-		       ? NULL
-		       : ag_record1(f->ctx, mean ? (r.whole ? AG_NODE_Mean : AG_NODE_MeanDim)
-						 : (r.whole ? AG_NODE_Sum : AG_NODE_SumDim),
-				    a, 0, n);
+	node = dtype == AG_I64 ? NULL
+	                       : ag_record1(f->ctx,
+	                                    mean ? (r.whole ? AG_NODE_Mean : AG_NODE_MeanDim)
+	                                         : (r.whole ? AG_NODE_Sum : AG_NODE_SumDim),
+	                                    a, 0, n);
 	if (node)
 		memcpy(node->ints, words, n * sizeof(*words));
 	return ag_finish(f, out, node);
@@ -212,7 +213,7 @@ bool bw_MeanDim(struct ag_bw *b)
 /* ---- short forms */
 
 struct ag_tensor *op_sum_dims(struct ag_ctx *ctx, struct ag_tensor *a, const int64_t *dims, int n,
-			      bool keepdim)
+                              bool keepdim)
 {
 	struct ag_value list[AG_MAX_DIMS], v[3];
 	int i;
@@ -241,14 +242,16 @@ struct ag_tensor *op_sum_to(struct ag_ctx *ctx, struct ag_tensor *a, int ndim, c
 		return a;
 	lead = a->ndim - ndim;
 	if (lead < 0)
-		return ag_null(ctx, AG_ERR_RUNTIME, "a gradient has fewer dimensions than its tensor");
+		return ag_null(ctx, AG_ERR_RUNTIME,
+		               "a gradient has fewer dimensions than its tensor");
 	for (d = 0; d < a->ndim; d++) {
 		if (d < lead || (shape[d - lead] == 1 && a->shape[d] != 1))
 			dims[n++] = d;
 		else if (shape[d - lead] != a->shape[d])
 			return ag_null(ctx, AG_ERR_RUNTIME,
-				       "Function returned an invalid gradient: got dimension of %lld but expected one of %lld",
-				       (long long)a->shape[d], (long long)shape[d - lead]);
+			               "Function returned an invalid gradient: got dimension of "
+			               "%lld but expected one of %lld",
+			               (long long)a->shape[d], (long long)shape[d - lead]);
 	}
 	a = op_sum_dims(ctx, a, dims, n, true);
 	return lead ? op_view(ctx, a, ndim, shape) : a;

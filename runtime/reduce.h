@@ -17,9 +17,9 @@ struct ag_reduction {
 
 /* Dims from argument `i` (None or empty: all) of input a. */
 bool ag_reduction_open(struct ag_frame *f, struct ag_tensor *a, uint32_t i, bool keepdim,
-		       struct ag_reduction *r);
+                       struct ag_reduction *r);
 void ag_reduction_dims(const struct ag_tensor *a, unsigned mask, bool keepdim,
-		       struct ag_reduction *r);
+                       struct ag_reduction *r);
 /* outer x inner doubles; the caller frees them; NULL without data. */
 double *ag_rows(const struct ag_tensor *a, const struct ag_reduction *r);
 /* [ndim, shape..., mask, keepdim] for formulas. */

@@ -48,7 +48,7 @@ bool ag_infer_shape(struct ag_ctx *ctx, int ndim, int64_t *shape, int64_t numel)
 			return ag_fail(ctx, AG_ERR_RUNTIME, "only one dimension can be inferred");
 		if (shape[i] < -1)
 			return ag_fail(ctx, AG_ERR_RUNTIME, "invalid shape dimension %lld",
-				       (long long)shape[i]);
+			               (long long)shape[i]);
 		if (shape[i] == -1)
 			hole = i;
 		else if (shape[i] && known > INT64_MAX / shape[i])
@@ -58,11 +58,12 @@ bool ag_infer_shape(struct ag_ctx *ctx, int ndim, int64_t *shape, int64_t numel)
 	}
 	if (hole >= 0 && known == 0)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be any value and is ambiguous",
-			       text);
+		               "cannot reshape tensor of 0 elements into shape %s because the "
+		               "unspecified dimension size -1 can be any value and is ambiguous",
+		               text);
 	if (hole >= 0 ? numel % known != 0 : numel != known)
 		return ag_fail(ctx, AG_ERR_RUNTIME, "shape '%s' is invalid for input of size %lld",
-			       text, (long long)numel);
+		               text, (long long)numel);
 	if (hole >= 0)
 		shape[hole] = numel / known;
 	return true;
@@ -77,19 +78,21 @@ static uint32_t shape_words(const struct ag_tensor *t, int64_t *ints)
 }
 
 struct ag_tensor *ag_reshaped(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
-			      const int64_t *shape, enum ag_node_kind kind)
+                              const int64_t *shape, enum ag_node_kind kind)
 {
 	int64_t strides[AG_MAX_DIMS], ints[AG_MAX_DIMS + 1];
 
 	if (!ag_view_strides(t, ndim, shape, strides))
 		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+		               "view size is not compatible with input tensor's size and stride "
+		               "(at least one dimension spans across two contiguous subspaces). "
+		               "Use .reshape(...) instead.");
 	return ag_view_of(ctx, ag_alias(t, ndim, shape, strides, t->offset), t, kind, ints,
-			  shape_words(t, ints));
+	                  shape_words(t, ints));
 }
 
 struct ag_tensor *ag_unsafe_view(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
-				 const int64_t *shape)
+                                 const int64_t *shape)
 {
 	struct ag_node *n = ag_record1(ctx, AG_NODE_UnsafeView, t, 0, 1u + t->ndim);
 	struct ag_tensor *v = ag_alias(t, ndim, shape, NULL, t->offset);
@@ -103,7 +106,7 @@ struct ag_tensor *ag_unsafe_view(struct ag_ctx *ctx, struct ag_tensor *t, int nd
 }
 
 struct ag_tensor *ag_reshape(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
-			     const int64_t *shape)
+                             const int64_t *shape)
 {
 	int64_t strides[AG_MAX_DIMS];
 	struct ag_tensor *copy, *out;
@@ -112,7 +115,7 @@ struct ag_tensor *ag_reshape(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
 	/* Where a view would do PyTorch's composite calls view or _reshape_alias. */
 	if (ag_view_strides(t, ndim, shape, strides))
 		return ag_reshaped(ctx, t, ndim, shape,
-				   ag_is_contiguous(t) ? AG_NODE_View : AG_NODE_ReshapeAlias);
+		                   ag_is_contiguous(t) ? AG_NODE_View : AG_NODE_ReshapeAlias);
 	copy = ag_call1(ctx, AG_OP_clone_contiguous, v, 1);
 	out = copy ? ag_unsafe_view(ctx, copy, ndim, shape) : NULL;
 	ag_release(copy);
@@ -155,18 +158,19 @@ bool bw_SqueezeDims(struct ag_bw *b)
 	return bw_View(b);
 }
 
-struct ag_tensor *ag_expand(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
-			    const int64_t *shape)
+struct ag_tensor *ag_expand(struct ag_ctx *ctx, struct ag_tensor *t, int ndim, const int64_t *shape)
 {
 	int64_t to[AG_MAX_DIMS], strides[AG_MAX_DIMS], ints[AG_MAX_DIMS + 1];
 	int shift = ndim - t->ndim, d;
 	char a[128], e[128];
 
 	if (shift < 0)
-		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "expand(torch.FloatTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of dimensions in the tensor (%d)",
-			       ag_shape_text(t->ndim, t->shape, a, sizeof(a)),
-			       ag_shape_text(ndim, shape, e, sizeof(e)), ndim, t->ndim);
+		return ag_null(
+		        ctx, AG_ERR_RUNTIME,
+		        "expand(torch.FloatTensor{%s}, size=%s): the number of sizes provided (%d) "
+		        "must be greater or equal to the number of dimensions in the tensor (%d)",
+		        ag_shape_text(t->ndim, t->shape, a, sizeof(a)),
+		        ag_shape_text(ndim, shape, e, sizeof(e)), ndim, t->ndim);
 	for (d = 0; d < ndim; d++) {
 		bool old = d >= shift;
 		int64_t size = old ? t->shape[d - shift] : 1;
@@ -175,13 +179,15 @@ struct ag_tensor *ag_expand(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
 		strides[d] = old && (size != 1 || to[d] == 1) ? t->strides[d - shift] : 0;
 		if ((shape[d] == -1 && !old) || (size != 1 && to[d] != size))
 			return ag_null(ctx, AG_ERR_RUNTIME,
-				       "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-				       (long long)to[d], (long long)size, d,
-				       ag_shape_text(ndim, shape, e, sizeof(e)),
-				       ag_shape_text(t->ndim, t->shape, a, sizeof(a)));
+			               "The expanded size of the tensor (%lld) must match the "
+			               "existing size (%lld) at non-singleton dimension %d.  "
+			               "Target sizes: %s.  Tensor sizes: %s",
+			               (long long)to[d], (long long)size, d,
+			               ag_shape_text(ndim, shape, e, sizeof(e)),
+			               ag_shape_text(t->ndim, t->shape, a, sizeof(a)));
 	}
 	return ag_view_of(ctx, ag_alias(t, ndim, to, strides, t->offset), t, AG_NODE_Expand, ints,
-			  shape_words(t, ints));
+	                  shape_words(t, ints));
 }
 
 bool bw_Expand(struct ag_bw *b)
@@ -198,21 +204,24 @@ struct ag_tensor *ag_permute(struct ag_ctx *ctx, struct ag_tensor *t, const int6
 
 	if (n != t->ndim)
 		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d",
-			       t->ndim, n);
+		               "permute(sparse_coo): number of dimensions in the tensor input does "
+		               "not match the length of the desired ordering of dimensions i.e. "
+		               "input.dim() = %d is not equal to len(dims) = %d",
+		               t->ndim, n);
 	for (i = 0; i < n; i++) {
 		d = ag_dim(ctx, t, dims[i]);
 		if (d < 0)
 			return NULL;
 		if (seen >> d & 1)
-			return ag_null(ctx, AG_ERR_RUNTIME, "permute(): duplicate dims are not allowed.");
+			return ag_null(ctx, AG_ERR_RUNTIME,
+			               "permute(): duplicate dims are not allowed.");
 		seen |= 1u << d;
 		shape[i] = t->shape[d];
 		strides[i] = t->strides[d];
 		ints[i] = d;
 	}
 	return ag_view_of(ctx, ag_alias(t, n, shape, strides, t->offset), t, AG_NODE_Permute, ints,
-			  (uint32_t)n);
+	                  (uint32_t)n);
 }
 
 bool bw_Permute(struct ag_bw *b)
@@ -258,9 +267,10 @@ bool op_run_t(struct ag_frame *f)
 
 	if (a->ndim > 2)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			       "t() expects a tensor with <= 2 dimensions, but self is %dD", a->ndim);
+		               "t() expects a tensor with <= 2 dimensions, but self is %dD",
+		               a->ndim);
 	return ag_give_view(f, a->ndim == 2 ? swapped(a, 0, 1) : ag_alias_same(a), a, AG_NODE_T,
-			    NULL, 0);
+	                    NULL, 0);
 }
 
 bool bw_T(struct ag_bw *b)
@@ -276,16 +286,17 @@ struct ag_tensor *ag_unsqueezed(struct ag_ctx *ctx, struct ag_tensor *t, int dim
 
 	if (t->ndim == AG_MAX_DIMS)
 		return ag_null(ctx, AG_ERR_RUNTIME,
-			       "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
+		               "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
 	for (d = 0; d <= t->ndim; d++) {
 		int from = d > dim ? d - 1 : d;
 
 		shape[d] = d == dim ? 1 : t->shape[from];
-		strides[d] = d != dim ? t->strides[from]
-				      : from < t->ndim ? t->shape[from] * t->strides[from] : 1;
+		strides[d] = d != dim         ? t->strides[from]
+		             : from < t->ndim ? t->shape[from] * t->strides[from]
+		                              : 1;
 	}
 	return ag_view_of(ctx, ag_alias(t, t->ndim + 1, shape, strides, t->offset), t,
-			  AG_NODE_Unsqueeze, ints, 1);
+	                  AG_NODE_Unsqueeze, ints, 1);
 }
 
 bool bw_Unsqueeze(struct ag_bw *b)
@@ -298,7 +309,7 @@ bool bw_Unsqueeze(struct ag_bw *b)
 
 /* [ndim, shape..., strides of the view in a contiguous base..., offset] */
 static void embed_words(const struct ag_tensor *v, const struct ag_tensor *t, int64_t *ints,
-			const int64_t *base_strides, int64_t offset)
+                        const int64_t *base_strides, int64_t offset)
 {
 	ints[0] = t->ndim;
 	memcpy(ints + 1, t->shape, t->ndim * sizeof(*ints));
@@ -308,7 +319,7 @@ static void embed_words(const struct ag_tensor *v, const struct ag_tensor *t, in
 }
 
 struct ag_tensor *ag_slice_step(struct ag_ctx *ctx, struct ag_tensor *t, int dim, int64_t start,
-				int64_t stop, int64_t step)
+                                int64_t stop, int64_t step)
 {
 	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS], plain[AG_MAX_DIMS];
 	int64_t ints[2 * AG_MAX_DIMS + 2], size = t->shape[dim];
@@ -370,7 +381,8 @@ bool bw_Unfold(struct ag_bw *b)
 	return bw_Slice(b);
 }
 
-static struct ag_tensor *select_view(struct ag_ctx *ctx, struct ag_tensor *t, int dim, int64_t index)
+static struct ag_tensor *select_view(struct ag_ctx *ctx, struct ag_tensor *t, int dim,
+                                     int64_t index)
 {
 	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS], plain[AG_MAX_DIMS], inner[AG_MAX_DIMS];
 	int64_t ints[2 * AG_MAX_DIMS + 2];
@@ -397,15 +409,16 @@ bool op_run_select(struct ag_frame *f)
 	int dim;
 
 	if (!a->ndim)
-		return ag_fail(f->ctx, AG_ERR_INDEX, "select() cannot be applied to a 0-dim tensor.");
+		return ag_fail(f->ctx, AG_ERR_INDEX,
+		               "select() cannot be applied to a 0-dim tensor.");
 	dim = ag_dim(f->ctx, a, arg_i(f, 1));
 	if (dim < 0)
 		return false;
 	size = a->shape[dim];
 	if (index < -size || index >= size)
 		return ag_fail(f->ctx, AG_ERR_INDEX,
-			       "index %lld is out of bounds for dimension %d with size %lld",
-			       (long long)index, dim, (long long)size);
+		               "index %lld is out of bounds for dimension %d with size %lld",
+		               (long long)index, dim, (long long)size);
 	return ag_give(f, select_view(f->ctx, a, dim, index < 0 ? index + size : index));
 }
 
@@ -458,16 +471,16 @@ bool bw_Embed(struct ag_bw *b)
 	int k = (int)w[0];
 
 	if (B_WANT(0))
-		B_SET(0, op_clone(B_CTX, op_as_strided(B_CTX, op_contiguous(B_CTX, B_GRAD), k, w + 1,
-						       w + 1 + k, w[1 + 2 * k])));
+		B_SET(0, op_clone(B_CTX, op_as_strided(B_CTX, op_contiguous(B_CTX, B_GRAD), k,
+		                                       w + 1, w + 1 + k, w[1 + 2 * k])));
 	return true;
 }
 
 /* A base whose strides are not the plain ones is a permutation of one that is:
  * embed in that one, then view it as the base. */
 static struct ag_tensor *embed_in(struct ag_ctx *ctx, struct ag_tensor *grad, int n,
-				  const int64_t *shape, const int64_t *strides,
-				  const int64_t *view_strides, int64_t offset)
+                                  const int64_t *shape, const int64_t *strides,
+                                  const int64_t *view_strides, int64_t offset)
 {
 	int64_t words[2 * AG_MAX_DIMS + 2], order[AG_MAX_DIMS], back[AG_MAX_DIMS];
 	int i, j;

@@ -6,9 +6,9 @@
 #include "runtime/core.h"
 
 static const char *const kind_names[AG_KIND_COUNT] = {
-	[AG_KIND_OTHER] = "other",	     [AG_KIND_DATA] = "data",
-	[AG_KIND_ACTIVATION] = "activation", [AG_KIND_PARAMETER] = "parameter",
-	[AG_KIND_GRADIENT] = "gradient",     [AG_KIND_OPTIM] = "optimizer",
+        [AG_KIND_OTHER] = "other",           [AG_KIND_DATA] = "data",
+        [AG_KIND_ACTIVATION] = "activation", [AG_KIND_PARAMETER] = "parameter",
+        [AG_KIND_GRADIENT] = "gradient",     [AG_KIND_OPTIM] = "optimizer",
 };
 
 const char *ag_kind_name(enum ag_kind kind)
@@ -56,7 +56,7 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 
 	if (cap && (bytes > cap || ctx->memory.live_bytes > cap - bytes)) {
 		ag_fail(ctx, AG_ERR_MEMORY, "live bytes would exceed the cap of %llu",
-			(unsigned long long)cap);
+		        (unsigned long long)cap);
 		return NULL;
 	}
 	if (ctx->default_device == AG_CUDA && ctx->caching) {

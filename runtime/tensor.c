@@ -64,24 +64,25 @@ static bool check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape)
 	char text[128];
 
 	if (ndim > AG_MAX_DIMS)
-		return ag_fail(ctx, AG_ERR_RUNTIME, "tensors of more than %d dimensions are not supported",
-			       AG_MAX_DIMS);
+		return ag_fail(ctx, AG_ERR_RUNTIME,
+		               "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
 	for (i = 0; i < ndim; i++) {
 		if (shape[i] < 0)
 			return ag_fail(ctx, AG_ERR_RUNTIME,
-				       "Trying to create tensor with negative dimension %lld: %s",
-				       (long long)shape[i], ag_shape_text(ndim, shape, text, sizeof(text)));
+			               "Trying to create tensor with negative dimension %lld: %s",
+			               (long long)shape[i],
+			               ag_shape_text(ndim, shape, text, sizeof(text)));
 		if (shape[i] && count > INT64_MAX / 16 / shape[i])
 			return ag_fail(ctx, AG_ERR_RUNTIME,
-				       "Storage size calculation overflowed with sizes=%s",
-				       ag_shape_text(ndim, shape, text, sizeof(text)));
+			               "Storage size calculation overflowed with sizes=%s",
+			               ag_shape_text(ndim, shape, text, sizeof(text)));
 		count *= shape[i];
 	}
 	return true;
 }
 
 struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape,
-			  bool with_data)
+                          bool with_data)
 {
 	struct ag_storage *s;
 	struct ag_tensor *t;
@@ -99,7 +100,7 @@ struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, con
 }
 
 struct ag_tensor *ag_tensor_new(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim,
-				const int64_t *shape, const void *data)
+                                const int64_t *shape, const void *data)
 {
 	struct ag_tensor *t;
 
@@ -114,19 +115,19 @@ struct ag_tensor *ag_tensor_new(struct ag_ctx *ctx, enum ag_dtype dtype, int ndi
 }
 
 struct ag_tensor *ag_from_floats(struct ag_ctx *ctx, int ndim, const int64_t *shape,
-				 const float *data)
+                                 const float *data)
 {
 	return ag_tensor_new(ctx, AG_F32, ndim, shape, data);
 }
 
 struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
-			   const int64_t *strides, int64_t offset)
+                           const int64_t *strides, int64_t offset)
 {
 	struct ag_tensor *v;
 
 	if (ndim > AG_MAX_DIMS)
 		return ag_null(t->ctx, AG_ERR_RUNTIME,
-			       "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
+		               "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
 	v = tensor_raw(t->ctx);
 	v->storage = ag_storage_retain(t->storage);
 	v->own_version = t->own_version;
@@ -271,7 +272,8 @@ bool ag_is_dense(const struct ag_tensor *t)
 
 bool ag_shape_is(const struct ag_tensor *t, int ndim, const int64_t *shape)
 {
-	return t->ndim == ndim && (!ndim || !memcmp(t->shape, shape, (size_t)ndim * sizeof(*shape)));
+	return t->ndim == ndim &&
+	       (!ndim || !memcmp(t->shape, shape, (size_t)ndim * sizeof(*shape)));
 }
 
 bool ag_same_shape(const struct ag_tensor *a, const struct ag_tensor *b)
@@ -303,8 +305,9 @@ int ag_dim_of(struct ag_ctx *ctx, int64_t dim, int ndim)
 
 	if (dim < -n || dim >= n) {
 		ag_fail(ctx, AG_ERR_INDEX,
-			"Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
-			(long long)-n, (long long)(n - 1), (long long)dim);
+		        "Dimension out of range (expected to be in range of [%lld, %lld], but got "
+		        "%lld)",
+		        (long long)-n, (long long)(n - 1), (long long)dim);
 		return -1;
 	}
 	return (int)(dim < 0 ? dim + n : dim);
@@ -316,7 +319,7 @@ int ag_dim(struct ag_ctx *ctx, const struct ag_tensor *t, int64_t dim)
 }
 
 bool ag_broadcast(struct ag_ctx *ctx, const struct ag_tensor *a, const struct ag_tensor *b,
-		  int *ndim, int64_t *shape)
+                  int *ndim, int64_t *shape)
 {
 	int n = a->ndim > b->ndim ? a->ndim : b->ndim, i;
 
@@ -326,8 +329,9 @@ bool ag_broadcast(struct ag_ctx *ctx, const struct ag_tensor *a, const struct ag
 
 		if (sa != sb && sa != 1 && sb != 1)
 			return ag_fail(ctx, AG_ERR_RUNTIME,
-				       "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
-				       (long long)sa, (long long)sb, i);
+			               "The size of tensor a (%lld) must match the size of tensor "
+			               "b (%lld) at non-singleton dimension %d",
+			               (long long)sa, (long long)sb, i);
 		shape[i] = sa == 1 ? sb : sa;
 	}
 	*ndim = n;
@@ -342,7 +346,7 @@ const char *ag_shape_text(int ndim, const int64_t *shape, char *out, size_t size
 	used += (size_t)snprintf(out, size, "[");
 	for (i = 0; i < ndim && used < size; i++)
 		used += (size_t)snprintf(out + used, size - used, "%s%lld", i ? ", " : "",
-					 (long long)shape[i]);
+		                         (long long)shape[i]);
 	if (used < size)
 		snprintf(out + used, size - used, "]");
 	return out;
@@ -384,8 +388,8 @@ bool ag_item(struct ag_ctx *ctx, const struct ag_tensor *t, double *value)
 		return false;
 	if (t->numel != 1)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
-			       "a Tensor with %lld elements cannot be converted to Scalar",
-			       (long long)t->numel);
+		               "a Tensor with %lld elements cannot be converted to Scalar",
+		               (long long)t->numel);
 	if (!t->storage->data)
 		return ag_fail(ctx, AG_ERR_NO_DATA, "the value of this tensor is not known");
 	*value = ag_load_double((enum ag_dtype)t->dtype, t->storage->data, t->offset);
@@ -408,7 +412,7 @@ bool ag_read(struct ag_ctx *ctx, const struct ag_tensor *t, double *out, int64_t
 
 	if (!t || count != t->numel)
 		return ag_fail(ctx, AG_ERR_VALUE, "%lld numbers asked of a tensor of another size",
-			       (long long)count);
+		               (long long)count);
 	if (!t->storage->data && count)
 		return ag_fail(ctx, AG_ERR_NO_DATA, "the value of this tensor is not known");
 	for (i = 0, at = t->offset; i < count; i++) {
@@ -424,7 +428,7 @@ bool ag_write(struct ag_ctx *ctx, struct ag_tensor *t, const double *in, int64_t
 
 	if (!t || count != t->numel)
 		return ag_fail(ctx, AG_ERR_VALUE, "%lld numbers given to a tensor of another size",
-			       (long long)count);
+		               (long long)count);
 	if (!t->storage->data && !ctx->meta && count &&
 	    (uint64_t)count * ag_dtype_size((enum ag_dtype)t->dtype) == t->storage->bytes &&
 	    t->storage->bytes <= ctx->options.data_cap)

@@ -5,17 +5,17 @@
 #include "runtime/op.h"
 #include "runtime/shape.h"
 
-#define TYPED1(name)                                                                    \
-	struct ag_tensor *ag_##name(struct ag_ctx *ctx, struct ag_tensor *a)            \
-	{                                                                               \
-		struct ag_value v[1] = {ag_arg(a)};                                     \
-		return ag_call1(ctx, AG_OP_##name, v, 1);                               \
+#define TYPED1(name)                                                                               \
+	struct ag_tensor *ag_##name(struct ag_ctx *ctx, struct ag_tensor *a)                       \
+	{                                                                                          \
+		struct ag_value v[1] = {ag_arg(a)};                                                \
+		return ag_call1(ctx, AG_OP_##name, v, 1);                                          \
 	}
-#define TYPED2(name)                                                                         \
-	struct ag_tensor *ag_##name(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b) \
-	{                                                                                    \
-		struct ag_value v[2] = {ag_arg(a), ag_arg(b)};                               \
-		return ag_call1(ctx, AG_OP_##name, v, 2);                                    \
+#define TYPED2(name)                                                                               \
+	struct ag_tensor *ag_##name(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b)  \
+	{                                                                                          \
+		struct ag_value v[2] = {ag_arg(a), ag_arg(b)};                                     \
+		return ag_call1(ctx, AG_OP_##name, v, 2);                                          \
 	}
 
 TYPED1(neg)
@@ -58,7 +58,7 @@ struct ag_tensor *ag_pow_number(struct ag_ctx *ctx, struct ag_tensor *a, double 
 }
 
 struct ag_tensor *ag_linear(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *weight,
-			    struct ag_tensor *bias)
+                            struct ag_tensor *bias)
 {
 	struct ag_value v[3] = {ag_arg(x), ag_arg(weight), bias ? ag_arg(bias) : ag_none()};
 
@@ -69,11 +69,11 @@ static bool too_many(struct ag_ctx *ctx, int ndim)
 {
 	return (ndim < 0 || ndim > AG_MAX_DIMS) &&
 	       !ag_fail(ctx, AG_ERR_RUNTIME, "tensors of more than %d dimensions are not supported",
-			AG_MAX_DIMS);
+	                AG_MAX_DIMS);
 }
 
-static struct ag_tensor *with_shape(struct ag_ctx *ctx, enum ag_op op, struct ag_tensor *a, int ndim,
-				    const int64_t *shape)
+static struct ag_tensor *with_shape(struct ag_ctx *ctx, enum ag_op op, struct ag_tensor *a,
+                                    int ndim, const int64_t *shape)
 {
 	struct ag_value sizes[AG_MAX_DIMS], v[2];
 	uint32_t n = 0;
@@ -124,7 +124,7 @@ struct ag_tensor *ag_select(struct ag_ctx *ctx, struct ag_tensor *a, int dim, in
 }
 
 struct ag_tensor *ag_slice(struct ag_ctx *ctx, struct ag_tensor *a, int dim, int64_t start,
-			   int64_t stop)
+                           int64_t stop)
 {
 	struct ag_value v[5] = {ag_arg(a), ag_int(dim), ag_int(start), ag_int(stop), ag_int(1)};
 

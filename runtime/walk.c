@@ -113,7 +113,7 @@ static void from_node(struct walk *w, struct ag_node *n)
 }
 
 void ag_reachable(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_node *n, ag_reach_fn *fn,
-		  void *data)
+                  void *data)
 {
 	struct walk w = {.fn = fn, .data = data, .go_on = true};
 	size_t i;

@@ -154,7 +154,7 @@ struct ag_tensor **rt_parameters(struct ag_module *a, struct ag_module *b, uint3
 }
 
 struct ag_optim *rt_optim(const char *name, double lr, double momentum, struct ag_module *a,
-			  struct ag_module *b)
+                          struct ag_module *b)
 {
 	struct ag_keyword keywords[2] = {{"lr", ag_float(lr)}, {"momentum", ag_float(momentum)}};
 	struct ag_args args = {NULL, 0, keywords, momentum > 0 ? 2 : 1};

@@ -26,7 +26,7 @@ void rt_true(bool good); /* or the test fails with the runtime's error */
 
 struct ag_tensor *rt_call_values(const char *name, const struct ag_value *values, size_t count);
 #define RT_COUNT(...) (sizeof((struct ag_value[]){__VA_ARGS__}) / sizeof(struct ag_value))
-#define CALL(name, ...) \
+#define CALL(name, ...)                                                                            \
 	rt_call_values(name, (struct ag_value[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
 #define T(t) ag_arg(t)
 #define N(n) ag_int(n)
@@ -36,7 +36,7 @@ struct ag_tensor *rt_randn(int ndim, ...); /* sizes as int */
 struct ag_tensor *rt_at(struct ag_tensor *t, int64_t index);
 struct ag_tensor *rt_leaf(struct ag_tensor *t); /* requires_grad_() */
 struct ag_module *rt_layer_values(const char *name, const struct ag_value *values, size_t count);
-#define LAYER(name, ...) \
+#define LAYER(name, ...)                                                                           \
 	rt_layer_values(name, (struct ag_value[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
 #define PLAIN(name) rt_layer_values(name, NULL, 0)
 /* Takes over the layers; ends with NULL. */
@@ -45,7 +45,7 @@ struct ag_tensor *rt_forward(struct ag_module *m, struct ag_tensor *x);
 /* The parameters of one or two modules; the caller frees the list. */
 struct ag_tensor **rt_parameters(struct ag_module *a, struct ag_module *b, uint32_t *count);
 struct ag_optim *rt_optim(const char *name, double lr, double momentum, struct ag_module *a,
-			  struct ag_module *b);
+                          struct ag_module *b);
 void rt_backward(struct ag_tensor *t);
 void rt_step(struct ag_optim *o);
 void rt_zero_grad(struct ag_optim *o);

@@ -23,7 +23,8 @@ static bool fails(bool good, const char *part)
 	bool right = !good && strstr(ag_error(rt.ctx)->text, part) != NULL;
 
 	if (!right)
-		ck_abort_msg("%s: \"%s\"", good ? "it worked" : "another error", ag_error(rt.ctx)->text);
+		ck_abort_msg("%s: \"%s\"", good ? "it worked" : "another error",
+		             ag_error(rt.ctx)->text);
 	ag_error_clear(rt.ctx);
 	return right;
 }
@@ -70,9 +71,12 @@ START_TEST(reduced_losses_keep_the_unreduced_storage)
 	static const struct {
 		const char *name;
 		uint64_t bytes;
-	} losses[] = {{"F.mse_loss", 40},	{"F.smooth_l1_loss", 40}, {"F.binary_cross_entropy", 40},
-		      {"F.l1_loss", 4},	{"F.huber_loss", 4},
-		      {"F.binary_cross_entropy_with_logits", 4}};
+	} losses[] = {{"F.mse_loss", 40},
+	              {"F.smooth_l1_loss", 40},
+	              {"F.binary_cross_entropy", 40},
+	              {"F.l1_loss", 4},
+	              {"F.huber_loss", 4},
+	              {"F.binary_cross_entropy_with_logits", 4}};
 	size_t i;
 
 	for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
@@ -103,7 +107,9 @@ END_TEST
 
 START_TEST(backward_frees_saved_tensors_and_keeps_nodes)
 {
-	struct ag_tensor *w = leaf(100), *y = CALL("torch.sum", T(CALL("torch.exp", T(CALL("torch.mul", T(w), N(2))))));
+	struct ag_tensor *w = leaf(100),
+	                 *y = CALL("torch.sum",
+	                           T(CALL("torch.exp", T(CALL("torch.mul", T(w), N(2))))));
 	uint64_t bytes, nodes;
 
 	w = ag_retain(w);
@@ -128,7 +134,8 @@ START_TEST(a_second_backward_fails_only_where_something_was_saved)
 	rt_backward(y);
 	z = CALL("torch.sum", T(CALL("torch.mul", T(w), T(w))));
 	rt_backward(z);
-	ck_assert(fails(ag_backward(rt.ctx, z, NULL, 0), "backward through the graph a second time"));
+	ck_assert(
+	        fails(ag_backward(rt.ctx, z, NULL, 0), "backward through the graph a second time"));
 }
 END_TEST
 
@@ -150,8 +157,9 @@ START_TEST(grad_frees_only_the_path_to_its_inputs)
 
 	rt_set(&w, leaf(100));
 	rt_set(&u, leaf(100));
-	rt_set(&y, CALL("torch.sum", T(CALL("torch.add", T(CALL("torch.exp", T(w))),
-					     T(CALL("torch.mul", T(CALL("torch.exp", T(u))), R(1.5)))))));
+	rt_set(&y, CALL("torch.sum",
+	                T(CALL("torch.add", T(CALL("torch.exp", T(w))),
+	                       T(CALL("torch.mul", T(CALL("torch.exp", T(u))), R(1.5)))))));
 	rt_sweep();
 	before = rt_bytes();
 	rt_true(ag_grad(rt.ctx, &y, NULL, 1, &w, 1, 0, &g));
@@ -166,7 +174,10 @@ START_TEST(numbers_cost_eight_bytes_where_they_are_saved)
 	static const struct {
 		const char *name;
 		bool saved;
-	} ops[] = {{"torch.mul", true}, {"torch.div", true}, {"torch.add", false}, {"torch.sub", false}};
+	} ops[] = {{"torch.mul", true},
+	           {"torch.div", true},
+	           {"torch.add", false},
+	           {"torch.sub", false}};
 	size_t i;
 
 	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -175,7 +186,8 @@ START_TEST(numbers_cost_eight_bytes_where_they_are_saved)
 
 		rt_sweep();
 		before = rt_bytes();
-		ck_assert_uint_eq(grown(before, CALL(ops[i].name, T(w), R(2.0))), ops[i].saved ? 408 : 400);
+		ck_assert_uint_eq(grown(before, CALL(ops[i].name, T(w), R(2.0))),
+		                  ops[i].saved ? 408 : 400);
 		rt_keep(w);
 	}
 }
@@ -193,8 +205,9 @@ START_TEST(mul_and_div_save_what_the_other_side_needs)
 		struct ag_tensor *a = CALL("torch.clone", T(i == 3 ? x : w));
 		struct ag_tensor *b = CALL("torch.clone", T(i == 0 || i == 2 ? x : w));
 
-		ck_assert_uint_eq(grown(before, CALL(i < 2 ? "torch.mul" : "torch.div", T(a), T(b))),
-				  (uint64_t)(expected[i] + 1) * 400);
+		ck_assert_uint_eq(
+		        grown(before, CALL(i < 2 ? "torch.mul" : "torch.div", T(a), T(b))),
+		        (uint64_t)(expected[i] + 1) * 400);
 		rt_sweep();
 	}
 	ag_release(w), ag_release(x);
@@ -219,10 +232,12 @@ START_TEST(a_gradient_taken_over_may_be_a_view)
 	struct ag_tensor *w = leaf(10), *a = leaf(10), *b = leaf(10), *d = leaf(10);
 	struct ag_value parts[2] = {T(w), T(constant(90))}, rows[2];
 
-	rt_backward(CALL("torch.sum", T(CALL("torch.pow", T(CALL("torch.cat", ag_list(parts, 2))), N(2)))));
+	rt_backward(CALL("torch.sum",
+	                 T(CALL("torch.pow", T(CALL("torch.cat", ag_list(parts, 2))), N(2)))));
 	rows[0] = T(a);
 	rows[1] = T(b);
-	rt_backward(CALL("torch.sum", T(CALL("torch.pow", T(CALL("torch.stack", ag_list(rows, 2))), N(2)))));
+	rt_backward(CALL("torch.sum",
+	                 T(CALL("torch.pow", T(CALL("torch.stack", ag_list(rows, 2))), N(2)))));
 	rt_backward(CALL("torch.sum", T(d)));
 	ck_assert_uint_eq(ag_storage_bytes(ag_storage_of(ag_grad_of(w))), 400);
 	ck_assert_uint_eq(ag_storage_bytes(ag_storage_of(ag_grad_of(a))), 80);
@@ -238,7 +253,8 @@ START_TEST(versions_are_checked_in_backward_only)
 
 	rt_true(ag_add_(rt.ctx, a, constant(100), 1));
 	ck_assert(fails(ag_backward(rt.ctx, y, NULL, 0),
-			"modified by an inplace operation: [torch.FloatTensor [100]], which is output 0 of AddBackward0, is at version 1; expected version 0"));
+	                "modified by an inplace operation: [torch.FloatTensor [100]], which is "
+	                "output 0 of AddBackward0, is at version 1; expected version 0"));
 }
 END_TEST
 
@@ -247,8 +263,9 @@ START_TEST(leaves_are_not_changed_in_place)
 	struct ag_grad_mode mode;
 	struct ag_tensor *w = leaf(3);
 
-	ck_assert(fails(ag_add_(rt.ctx, w, constant(3), 1),
-			"a leaf Variable that requires grad is being used in an in-place operation"));
+	ck_assert(
+	        fails(ag_add_(rt.ctx, w, constant(3), 1),
+	              "a leaf Variable that requires grad is being used in an in-place operation"));
 	mode = ag_no_grad(rt.ctx);
 	rt_true(ag_add_(rt.ctx, w, constant(3), 1));
 	ag_set_grad_mode(rt.ctx, mode);
@@ -309,7 +326,7 @@ START_TEST(inference_tensors_are_never_saved)
 	v[0] = T(w);
 	v[1] = T(y);
 	ck_assert(fails(ag_call(rt.ctx, "torch.mul", &args, &results),
-			"Inference tensors cannot be saved for backward"));
+	                "Inference tensors cannot be saved for backward"));
 }
 END_TEST
 
@@ -405,8 +422,8 @@ END_TEST
 /* ---- custom functions: y = x * 3, saving x */
 
 static bool triple_backward(struct ag_ctx *ctx, void *data, struct ag_custom *fn,
-			    struct ag_tensor *const *grads, uint32_t ngrads,
-			    struct ag_tensor **grad_inputs, uint32_t ninputs)
+                            struct ag_tensor *const *grads, uint32_t ngrads,
+                            struct ag_tensor **grad_inputs, uint32_t ninputs)
 {
 	struct ag_tensor *x = ag_custom_saved(fn, 0);
 
@@ -450,8 +467,8 @@ START_TEST(custom_functions_save_and_release)
 }
 END_TEST
 
-static bool exp_sin(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs, uint32_t ninputs,
-		    struct ag_results *outputs)
+static bool exp_sin(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs,
+                    uint32_t ninputs, struct ag_results *outputs)
 {
 	struct ag_value v;
 	struct ag_args args = {&v, 1, NULL, 0};
@@ -501,22 +518,24 @@ START_TEST(dtypes_are_promoted_as_in_pytorch)
 		enum ag_dtype a, b;
 		bool scalar;
 		enum ag_dtype result;
-	} cases[] = {{AG_F32, AG_F64, false, AG_F64}, {AG_F32, AG_I64, false, AG_F32},
-		     {AG_F16, AG_F32, false, AG_F32}, {AG_I32, AG_I64, false, AG_I64},
-		     {AG_F32, AG_F64, true, AG_F32},  {AG_I64, AG_F64, true, AG_F64},
-		     {AG_BOOL8, AG_I64, false, AG_I64}, {AG_U8, AG_I8, false, AG_I16},
-		     {AG_F16, AG_BF16, false, AG_F32}};
+	} cases[] = {{AG_F32, AG_F64, false, AG_F64},   {AG_F32, AG_I64, false, AG_F32},
+	             {AG_F16, AG_F32, false, AG_F32},   {AG_I32, AG_I64, false, AG_I64},
+	             {AG_F32, AG_F64, true, AG_F32},    {AG_I64, AG_F64, true, AG_F64},
+	             {AG_BOOL8, AG_I64, false, AG_I64}, {AG_U8, AG_I8, false, AG_I16},
+	             {AG_F16, AG_BF16, false, AG_F32}};
 	int64_t two = 2;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ag_tensor *a = rt_keep(ag_tensor_new(rt.ctx, cases[i].a, 1, &two, NULL));
-		struct ag_tensor *b = rt_keep(ag_tensor_new(rt.ctx, cases[i].b, cases[i].scalar ? 0 : 1, &two, NULL));
+		struct ag_tensor *b = rt_keep(
+		        ag_tensor_new(rt.ctx, cases[i].b, cases[i].scalar ? 0 : 1, &two, NULL));
 
 		ck_assert_int_eq(ag_dtype(CALL("torch.add", T(a), T(b))), cases[i].result);
 	}
 	ck_assert_int_eq(ag_dtype(CALL("torch.div", T(CALL("torch.arange", N(3))), N(2))), AG_F32);
-	ck_assert_int_eq(ag_dtype(CALL("torch.sum", T(CALL("torch.isnan", T(constant(2)))))), AG_I64);
+	ck_assert_int_eq(ag_dtype(CALL("torch.sum", T(CALL("torch.isnan", T(constant(2)))))),
+	                 AG_I64);
 }
 END_TEST
 
@@ -618,16 +637,18 @@ START_TEST(errors_are_values)
 	struct ag_results r;
 
 	ck_assert(fails(ag_call(rt.ctx, "torch.mm", &args, &r),
-			"mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)"));
+	                "mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)"));
 	ck_assert(fails(ag_call(rt.ctx, "torch.no_such_thing", &args, &r), "not known"));
 	ck_assert(fails(ag_backward(rt.ctx, a, NULL, 0), "does not require grad"));
 	ck_assert(fails(ag_backward(rt.ctx, rt_leaf(rt_randn(1, 3)), NULL, 0),
-			"grad can be implicitly created only for scalar outputs"));
+	                "grad can be implicitly created only for scalar outputs"));
 	v[1] = T(rt_randn(1, 3));
 	ck_assert(fails(ag_call(rt.ctx, "torch.add", &args, &r),
-			"The size of tensor a (4) must match the size of tensor b (3) at non-singleton dimension 1"));
+	                "The size of tensor a (4) must match the size of tensor b (3) at "
+	                "non-singleton dimension 1"));
 	v[0] = T(NULL);
-	ck_assert(fails(ag_call(rt.ctx, "torch.exp", &(struct ag_args){v, 1, NULL, 0}, &r), "missing"));
+	ck_assert(fails(ag_call(rt.ctx, "torch.exp", &(struct ag_args){v, 1, NULL, 0}, &r),
+	                "missing"));
 }
 END_TEST
 

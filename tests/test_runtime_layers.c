@@ -19,21 +19,23 @@ START_TEST(fresh_layers_have_pytorchs_bytes)
 		int count;
 		uint64_t bytes;
 	} layers[] = {
-		{"Linear", {10, 20}, 2, 4 * 220},
-		{"Conv2d", {3, 8, 3}, 3, 4 * 224},
-		{"ConvTranspose2d", {3, 8, 3}, 3, 4 * 224},
-		{"BatchNorm1d", {16}, 1, 4 * 16 * 4 + 8},
-		{"LayerNorm", {16}, 1, 128},
-		{"GroupNorm", {2, 16}, 2, 128},
-		{"Embedding", {100, 8}, 2, 3200},
-		{"LSTM", {8, 16}, 2, 4 * 64 * 26},
-		{"GRU", {8, 16}, 2, 4 * 48 * 26},
-		{"RNN", {8, 16}, 2, 4 * 16 * 26},
-		{"LSTMCell", {8, 16}, 2, 4 * 64 * 26},
-		{"MultiheadAttention", {8, 2}, 2, 4 * (24 * 8 + 24 + 64 + 8)},
-		{"TransformerEncoderLayer", {8, 2, 16}, 3,
-		 4 * (24 * 8 + 24 + 64 + 8 + 8 * 16 + 16 + 16 * 8 + 8 + 32)},
-		{"Bilinear", {3, 4, 5}, 3, 4 * 65},
+	        {"Linear", {10, 20}, 2, 4 * 220},
+	        {"Conv2d", {3, 8, 3}, 3, 4 * 224},
+	        {"ConvTranspose2d", {3, 8, 3}, 3, 4 * 224},
+	        {"BatchNorm1d", {16}, 1, 4 * 16 * 4 + 8},
+	        {"LayerNorm", {16}, 1, 128},
+	        {"GroupNorm", {2, 16}, 2, 128},
+	        {"Embedding", {100, 8}, 2, 3200},
+	        {"LSTM", {8, 16}, 2, 4 * 64 * 26},
+	        {"GRU", {8, 16}, 2, 4 * 48 * 26},
+	        {"RNN", {8, 16}, 2, 4 * 16 * 26},
+	        {"LSTMCell", {8, 16}, 2, 4 * 64 * 26},
+	        {"MultiheadAttention", {8, 2}, 2, 4 * (24 * 8 + 24 + 64 + 8)},
+	        {"TransformerEncoderLayer",
+	         {8, 2, 16},
+	         3,
+	         4 * (24 * 8 + 24 + 64 + 8 + 8 * 16 + 16 + 16 * 8 + 8 + 32)},
+	        {"Bilinear", {3, 4, 5}, 3, 4 * 65},
 	};
 	struct ag_value v[4];
 	struct ag_module *m;
@@ -44,8 +46,9 @@ START_TEST(fresh_layers_have_pytorchs_bytes)
 		for (k = 0; k < layers[i].count; k++)
 			v[k] = N(layers[i].numbers[k]);
 		m = rt_layer_values(layers[i].name, v, (size_t)layers[i].count);
-		ck_assert_msg(rt_bytes() == layers[i].bytes, "%s: %llu bytes, not %llu", layers[i].name,
-			      (unsigned long long)rt_bytes(), (unsigned long long)layers[i].bytes);
+		ck_assert_msg(rt_bytes() == layers[i].bytes, "%s: %llu bytes, not %llu",
+		              layers[i].name, (unsigned long long)rt_bytes(),
+		              (unsigned long long)layers[i].bytes);
 		ag_module_release(m);
 		ck_assert_uint_eq(rt_bytes(), 0);
 	}
@@ -64,25 +67,27 @@ static const struct {
 	double value;
 	uint64_t made, stepped;
 } optims[] = {
-	{"SGD", "lr", 0.1, 0, 0},
-	{"SGD", "momentum", 0.9, 0, 400},
-	{"Adam", "lr", 0.1, 0, 804},
-	{"AdamW", "lr", 0.1, 0, 804},
-	{"Adam", "amsgrad", 1, 0, 1204},
-	{"RMSprop", "lr", 0.1, 0, 404},
-	{"RMSprop", "momentum", 0.9, 0, 804},
-	{"RMSprop", "centered", 1, 0, 804},
-	{"Adagrad", "lr", 0.1, 404, 404},
-	{"Adadelta", "lr", 0.1, 0, 804},
-	{"Adamax", "lr", 0.1, 0, 804},
-	{"NAdam", "lr", 0.1, 0, 808},
-	{"RAdam", "lr", 0.1, 0, 804},
+        {"SGD", "lr", 0.1, 0, 0},
+        {"SGD", "momentum", 0.9, 0, 400},
+        {"Adam", "lr", 0.1, 0, 804},
+        {"AdamW", "lr", 0.1, 0, 804},
+        {"Adam", "amsgrad", 1, 0, 1204},
+        {"RMSprop", "lr", 0.1, 0, 404},
+        {"RMSprop", "momentum", 0.9, 0, 804},
+        {"RMSprop", "centered", 1, 0, 804},
+        {"Adagrad", "lr", 0.1, 404, 404},
+        {"Adadelta", "lr", 0.1, 0, 804},
+        {"Adamax", "lr", 0.1, 0, 804},
+        {"NAdam", "lr", 0.1, 0, 808},
+        {"RAdam", "lr", 0.1, 0, 804},
 };
 
 START_TEST(optimizer_state_has_pytorchs_bytes)
 {
-	bool flag = !strcmp(optims[_i].keyword, "amsgrad") || !strcmp(optims[_i].keyword, "centered");
-	struct ag_keyword k = {optims[_i].keyword, flag ? ag_bool(true) : ag_float(optims[_i].value)};
+	bool flag =
+	        !strcmp(optims[_i].keyword, "amsgrad") || !strcmp(optims[_i].keyword, "centered");
+	struct ag_keyword k = {optims[_i].keyword,
+	                       flag ? ag_bool(true) : ag_float(optims[_i].value)};
 	struct ag_args args = {NULL, 0, &k, 1};
 	int64_t n = 100;
 	struct ag_tensor *ones = rt_keep(ag_ones(rt.ctx, 1, &n)), *w, *grad;
@@ -156,7 +161,7 @@ START_TEST(trees_name_each_tensor_once)
 {
 	struct ag_module *shared = LAYER("Linear", N(2), N(2));
 	struct ag_module *net = rt_sequential(ag_module_retain(shared), PLAIN("ReLU"), shared,
-					      LAYER("BatchNorm1d", N(2)), NULL);
+	                                      LAYER("BatchNorm1d", N(2)), NULL);
 	char names[256] = "";
 
 	ag_module_each(net, AG_SLOT_PARAMETER, append_name, names);
@@ -198,7 +203,7 @@ START_TEST(half_precision_halves_a_model)
 END_TEST
 
 static bool stash(struct ag_ctx *ctx, void *data, struct ag_module *m, struct ag_tensor **tensors,
-		  uint32_t count)
+                  uint32_t count)
 {
 	(void)ctx;
 	(void)m;
@@ -246,7 +251,7 @@ END_TEST
 
 /* Checkpointing n layers in about sqrt(n) segments keeps about sqrt(n) activations. */
 static bool run_segment(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs,
-			uint32_t ninputs, struct ag_results *outputs)
+                        uint32_t ninputs, struct ag_results *outputs)
 {
 	struct ag_tensor *x = ag_retain(inputs[0]);
 	int i, length = *(const int *)data;
@@ -312,7 +317,8 @@ START_TEST(a_small_network_learns)
 	int step;
 
 	ag_manual_seed(rt.ctx, 0);
-	net = rt_sequential(LAYER("Linear", N(4), N(16)), PLAIN("Tanh"), LAYER("Linear", N(16), N(1)), NULL);
+	net = rt_sequential(LAYER("Linear", N(4), N(16)), PLAIN("Tanh"),
+	                    LAYER("Linear", N(16), N(1)), NULL);
 	opt = rt_optim("Adam", 0.01, 0, net, NULL);
 	rt_set(&x, rt_randn(2, 64, 4));
 	rt_set(&y, CALL("torch.sum", T(CALL("torch.sin", T(x))), N(1), YES));
@@ -341,7 +347,7 @@ Suite *runtime_layers_suite(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, fresh_layers_have_pytorchs_bytes);
 	tcase_add_loop_test(tc, optimizer_state_has_pytorchs_bytes, 0,
-			    (int)(sizeof(optims) / sizeof(optims[0])));
+	                    (int)(sizeof(optims) / sizeof(optims[0])));
 	tcase_add_test(tc, adam_costs_sixteen_bytes_a_parameter);
 	tcase_add_test(tc, batch_norm_counts_in_place_and_outside_the_graph);
 	tcase_add_test(tc, trees_name_each_tensor_once);

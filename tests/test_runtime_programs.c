@@ -56,7 +56,7 @@ static void loss_append(bool leak)
 
 	ag_manual_seed(rt.ctx, 1);
 	model = rt_sequential(LAYER("Linear", N(12), N(32)), LAYER("ReLU", ag_bool(false)),
-			      LAYER("Linear", N(32), N(1)), NULL);
+	                      LAYER("Linear", N(32), N(1)), NULL);
 	opt = rt_optim("SGD", 0.05, 0, model, NULL);
 	rt_set(&inputs, rt_randn(3, 20, 16, 12));
 	rt_set(&targets, rt_randn(3, 20, 16, 1));
@@ -98,7 +98,7 @@ static void p003_leak(void)
 
 	ag_manual_seed(rt.ctx, 3);
 	net = rt_sequential(LAYER("Linear", N(6), N(24)), PLAIN("Tanh"),
-			    LAYER("Linear", N(24), N(6)), NULL);
+	                    LAYER("Linear", N(24), N(6)), NULL);
 	rt_set(&batches, rt_randn(3, 20, 10, 6));
 	rt_set(&total, rt_keep(ag_zeros(rt.ctx, 0, NULL)));
 	v = T(batches);
@@ -167,8 +167,9 @@ static void p012_leak(void)
 		rt_backward(loss);
 		rt_step(opt);
 		for (i = 0; i < count; i++)
-			rt_set(&shadow[i], CALL("torch.add", T(CALL("torch.mul", T(shadow[i]), R(0.95))),
-						T(CALL("torch.mul", T(params[i]), R(1 - 0.95)))));
+			rt_set(&shadow[i],
+			       CALL("torch.add", T(CALL("torch.mul", T(shadow[i]), R(0.95))),
+			            T(CALL("torch.mul", T(params[i]), R(1 - 0.95)))));
 		sample(step);
 	}
 	drop(&x), drop(&loss), drop(&shadow[0]), drop(&shadow[1]);
@@ -190,7 +191,7 @@ static void p025_leak(void)
 
 	ag_manual_seed(rt.ctx, 25);
 	model = rt_sequential(LAYER("Linear", N(12), N(48)), LAYER("ReLU", ag_bool(false)),
-			      LAYER("Dropout", R(0.3)), LAYER("Linear", N(48), N(2)), NULL);
+	                      LAYER("Dropout", R(0.3)), LAYER("Linear", N(48), N(2)), NULL);
 	rt_set(&batches, rt_randn(3, 20, 8, 12));
 	ag_module_train(model, false);
 	v = T(batches);
@@ -217,7 +218,7 @@ static void gradient_penalty(bool leak)
 
 	ag_manual_seed(rt.ctx, 26);
 	critic = rt_sequential(LAYER("Linear", N(5), N(20)), PLAIN("Tanh"),
-			       LAYER("Linear", N(20), N(1)), NULL);
+	                       LAYER("Linear", N(20), N(1)), NULL);
 	opt = rt_optim("SGD", 1e-3, 0, critic, NULL);
 	for (step = 0; step < STEPS; step++) {
 		rt_set(&x, rt_leaf(rt_randn(2, 6, 5)));
@@ -296,10 +297,10 @@ static void p033_leak(void)
 	ag_manual_seed(rt.ctx, 33);
 	norm1 = LAYER("LayerNorm", N(8));
 	attn = LAYER("MultiheadAttention", N(8), N(2), R(0.0), ag_bool(true), ag_bool(false),
-		     ag_bool(false), ag_none(), ag_none(), ag_bool(true));
+	             ag_bool(false), ag_none(), ag_none(), ag_bool(true));
 	norm2 = LAYER("LayerNorm", N(8));
 	mlp = rt_sequential(LAYER("Linear", N(8), N(16)), LAYER("GELU", ag_text("none", 4)),
-			    LAYER("Linear", N(16), N(8)), NULL);
+	                    LAYER("Linear", N(16), N(8)), NULL);
 	ag_module_set_child(rt.ctx, block, "norm1", norm1);
 	ag_module_set_child(rt.ctx, block, "attn", attn);
 	ag_module_set_child(rt.ctx, block, "norm2", norm2);
@@ -339,12 +340,12 @@ static void p035_leak(void)
 
 	ag_manual_seed(rt.ctx, 35);
 	net = rt_sequential(LAYER("Linear", N(6), N(30)), LAYER("Dropout", R(0.5)),
-			    LAYER("Linear", N(30), N(2)), NULL);
+	                    LAYER("Linear", N(30), N(2)), NULL);
 	rt_set(&x, rt_randn(2, 5, 6));
 	rt_set(&mean, rt_keep(ag_zeros(rt.ctx, 2, shape)));
 	for (step = 0; step < STEPS; step++) {
 		rt_set(&mean, CALL("torch.add", T(mean),
-				   T(CALL("torch.div", T(rt_forward(net, x)), N(20)))));
+		                   T(CALL("torch.div", T(rt_forward(net, x)), N(20)))));
 		sample(step);
 	}
 	drop(&x), drop(&mean);
@@ -354,7 +355,7 @@ static void p035_leak(void)
 /* ---- adapted weights of an inner loop */
 
 static struct ag_tensor *adapted_loss(struct ag_tensor *x, struct ag_tensor *w, struct ag_tensor *b,
-				      struct ag_tensor *slope, struct ag_tensor **err)
+                                      struct ag_tensor *slope, struct ag_tensor **err)
 {
 	struct ag_tensor *out = CALL("F.linear", T(x), T(w), T(b));
 
@@ -365,7 +366,8 @@ static struct ag_tensor *adapted_loss(struct ag_tensor *x, struct ag_tensor *w, 
 static void p038_leak(void)
 {
 	struct ag_tensor *w = NULL, *b = NULL, *slope = NULL, *support = NULL, *query = NULL;
-	struct ag_tensor *fast[2] = {NULL, NULL}, *err = NULL, *loss = NULL, *grads[2] = {NULL, NULL};
+	struct ag_tensor *fast[2] = {NULL, NULL}, *err = NULL, *loss = NULL,
+	                 *grads[2] = {NULL, NULL};
 	struct ag_tensor *leaves[2], *made[2], *both;
 	struct ag_keyword lr = {"lr", ag_float(0.01)};
 	struct ag_args args = {NULL, 0, &lr, 1};
@@ -392,7 +394,8 @@ static void p038_leak(void)
 			rt_true(ag_grad(rt.ctx, &both, NULL, 1, fast, 2, AG_CREATE_GRAPH, made));
 			for (i = 0; i < 2; i++) {
 				rt_set(&grads[i], rt_keep(made[i]));
-				rt_set(&fast[i], sub(fast[i], CALL("torch.mul", T(grads[i]), R(0.1))));
+				rt_set(&fast[i],
+				       sub(fast[i], CALL("torch.mul", T(grads[i]), R(0.1))));
 			}
 		}
 		rt_set(&loss, adapted_loss(query, fast[0], fast[1], slope, &err));
@@ -414,15 +417,16 @@ static void p040_leak(void)
 {
 	struct ag_module *gen, *disc;
 	struct ag_optim *opt_g, *opt_d;
-	struct ag_tensor *ones = NULL, *zeros = NULL, *real = NULL, *fake = NULL, *d = NULL, *g = NULL;
+	struct ag_tensor *ones = NULL, *zeros = NULL, *real = NULL, *fake = NULL, *d = NULL,
+	                 *g = NULL;
 	int64_t shape[2] = {8, 1};
 	int step;
 
 	ag_manual_seed(rt.ctx, 40);
 	gen = rt_sequential(LAYER("Linear", N(4), N(16)), LAYER("ReLU", ag_bool(false)),
-			    LAYER("Linear", N(16), N(6)), NULL);
+	                    LAYER("Linear", N(16), N(6)), NULL);
 	disc = rt_sequential(LAYER("Linear", N(6), N(16)), LAYER("LeakyReLU", R(0.2)),
-			     LAYER("Linear", N(16), N(1)), NULL);
+	                     LAYER("Linear", N(16), N(1)), NULL);
 	opt_g = rt_optim("Adam", 2e-4, 0, gen, NULL);
 	opt_d = rt_optim("Adam", 2e-4, 0, disc, NULL);
 	rt_set(&ones, rt_keep(ag_ones(rt.ctx, 2, shape)));
@@ -433,7 +437,8 @@ static void p040_leak(void)
 		rt_set(&real, CALL("torch.add", T(rt_randn(2, 8, 6)), N(2)));
 		rt_set(&fake, rt_forward(gen, rt_randn(2, 8, 4)));
 		rt_set(&d, CALL("torch.add", T(CALL(bce, T(rt_forward(disc, real)), T(ones))),
-				T(CALL(bce, T(rt_forward(disc, CALL("Tensor.detach", T(fake)))), T(zeros)))));
+		                T(CALL(bce, T(rt_forward(disc, CALL("Tensor.detach", T(fake)))),
+		                       T(zeros)))));
 		rt_zero_grad(opt_d);
 		rt_backward(d);
 		rt_step(opt_d);
@@ -455,7 +460,7 @@ static void p040_leak(void)
 static void curvature(void)
 {
 	struct ag_module *net = rt_sequential(LAYER("Linear", N(5), N(4)), PLAIN("Tanh"),
-					      LAYER("Linear", N(4), N(1)), NULL);
+	                                      LAYER("Linear", N(4), N(1)), NULL);
 	struct ag_tensor **params, *second[4], *norm = NULL, *loss;
 	uint32_t count, i;
 
@@ -463,7 +468,8 @@ static void curvature(void)
 	loss = square_mean(rt_forward(net, rt_randn(2, 3, 5)));
 	rt_true(ag_backward(rt.ctx, loss, NULL, AG_CREATE_GRAPH));
 	for (i = 0; i < count; i++) {
-		struct ag_tensor *g = CALL("torch.sum", T(CALL("torch.pow", T(ag_grad_of(params[i])), N(2))));
+		struct ag_tensor *g =
+		        CALL("torch.sum", T(CALL("torch.pow", T(ag_grad_of(params[i])), N(2))));
 
 		norm = CALL("torch.add", T(g), norm ? T(norm) : N(0));
 	}
@@ -497,7 +503,7 @@ static void p044_leak(void)
 
 	ag_manual_seed(rt.ctx, 44);
 	net = rt_sequential(LAYER("Linear", N(8), N(16)), LAYER("Softplus", R(1.0)),
-			    LAYER("Linear", N(16), N(1)), NULL);
+	                    LAYER("Linear", N(16), N(1)), NULL);
 	rt_set(&x, rt_randn(3, 20, 5, 8));
 	rt_set(&results, rt_keep(ag_zeros(rt.ctx, 2, shape)));
 	for (step = 0; step < STEPS; step++) {
@@ -517,20 +523,13 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {
-	{"001_loss_append_leak", p001_leak},
-	{"001_loss_append_fixed", p001_fixed},
-	{"003_tensor_accumulator_leak", p003_leak},
-	{"004_running_sum_rebind_leak", p004_leak},
-	{"012_param_ema_leak", p012_leak},
-	{"025_eval_without_no_grad_leak", p025_leak},
-	{"026_gradient_penalty_leak", p026_leak},
-	{"031_convnet_leak", p031_leak},
-	{"033_transformer_block_leak", p033_leak},
-	{"035_dropout_samples_leak", p035_leak},
-	{"038_maml_inner_loop_leak", p038_leak},
-	{"040_gan_leak", p040_leak},
-	{"041_create_graph_cycle_leak", p041_leak},
-	{"044_inplace_buffer_leak", p044_leak},
+        {"001_loss_append_leak", p001_leak},        {"001_loss_append_fixed", p001_fixed},
+        {"003_tensor_accumulator_leak", p003_leak}, {"004_running_sum_rebind_leak", p004_leak},
+        {"012_param_ema_leak", p012_leak},          {"025_eval_without_no_grad_leak", p025_leak},
+        {"026_gradient_penalty_leak", p026_leak},   {"031_convnet_leak", p031_leak},
+        {"033_transformer_block_leak", p033_leak},  {"035_dropout_samples_leak", p035_leak},
+        {"038_maml_inner_loop_leak", p038_leak},    {"040_gan_leak", p040_leak},
+        {"041_create_graph_cycle_leak", p041_leak}, {"044_inplace_buffer_leak", p044_leak},
 };
 
 static const json_t *recorded_program(const json_t *document, const char *name)
@@ -538,7 +537,8 @@ static const json_t *recorded_program(const json_t *document, const char *name)
 	const json_t *list = json_object_get(document, "programs"), *entry;
 	size_t i;
 
-	json_array_foreach(list, i, entry) {
+	json_array_foreach(list, i, entry)
+	{
 		if (!strcmp(recorded_text(entry, "program"), name))
 			return entry;
 	}
@@ -558,11 +558,13 @@ static void check_program(int which, bool meta)
 	programs[which].run();
 	for (i = 0; i < STEPS; i++) {
 		ck_assert_msg((double)bytes[i] == recorded_at(program, "live_bytes", i),
-			      "%s: %llu bytes after step %zu, PyTorch has %.0f", programs[which].name,
-			      (unsigned long long)bytes[i], i, recorded_at(program, "live_bytes", i));
+		              "%s: %llu bytes after step %zu, PyTorch has %.0f",
+		              programs[which].name, (unsigned long long)bytes[i], i,
+		              recorded_at(program, "live_bytes", i));
 		ck_assert_msg((double)nodes[i] == recorded_at(program, "nodes", i),
-			      "%s: %llu nodes after step %zu, PyTorch has %.0f", programs[which].name,
-			      (unsigned long long)nodes[i], i, recorded_at(program, "nodes", i));
+		              "%s: %llu nodes after step %zu, PyTorch has %.0f",
+		              programs[which].name, (unsigned long long)nodes[i], i,
+		              recorded_at(program, "nodes", i));
 	}
 	while (nkept)
 		ag_release(kept[--nkept]);
