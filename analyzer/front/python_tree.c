@@ -187,6 +187,26 @@ static enum py_kind reader_classify(struct reader *reader, TSNode node, struct s
 	return PY_left_out;
 }
 
+/* The parents of long lists have no fields, and asking takes time. */
+static uint8_t reader_field(struct reader *reader)
+{
+	const struct py_node *parent = reader_parent(reader);
+
+	switch (parent ? parent->kind : PY_module) {
+	case PY_module:
+	case PY_block:
+	case PY_list:
+	case PY_tuple:
+	case PY_set:
+	case PY_dictionary:
+	case PY_argument_list:
+	case PY_expression_list:
+		return PY_F_none;
+	default:
+		return reader->fields[ts_tree_cursor_current_field_id(&reader->cursor)];
+	}
+}
+
 /* Returns whether the node's children are to be read. */
 static bool reader_visit(struct reader *reader, struct arena *scratch)
 {
@@ -195,14 +215,11 @@ static bool reader_visit(struct reader *reader, struct arena *scratch)
 	enum py_kind kind = reader_classify(reader, node, span);
 
 	struct py_node made = {
-	        .kind = (uint16_t)kind,
-	        .field = reader->fields[ts_tree_cursor_current_field_id(&reader->cursor)],
-	        .span = span,
-	        .next = reader->nodes.count + 1,
-	};
+	        .kind = (uint16_t)kind, .span = span, .next = reader->nodes.count + 1};
 
 	if (kind == PY_left_out)
 		return false;
+	made.field = reader_field(reader);
 	vec_push(scratch, &reader->nodes, made);
 	return ts_node_child_count(node) > 0;
 }
