@@ -11,7 +11,9 @@
 
 enum facts_limits {
 	FACTS_MAX_DEPTH = 9,         /* calls inlined into each other */
-	FACTS_MAX_STEPS = 200000,    /* instructions of one root */
+	FACTS_MAX_STEPS = 60000,     /* instructions of one root */
+	FACTS_FILE_STEPS = 400000,   /* of all roots of a file; then each gets few */
+	FACTS_LEAST_STEPS = 2000,
 	FACTS_MAX_ROUNDS = 12,       /* runs of one block in one activation */
 	FACTS_MAX_REFS = 48,         /* objects in one value */
 	FACTS_MAX_FIELDS = 256,      /* of one object; more go to its elements */
@@ -42,6 +44,7 @@ struct activation {
 	object_id frame;
 	object_id names; /* module and class bodies: where names are bound */
 	value_id *temps; /* by instruction */
+	uint32_t block_first, block_count; /* the block that runs: whose temporaries live */
 	value_id returned, yielded;
 	struct state *exit;
 	uint8_t yield_modes; /* modes seen at a yield */
@@ -85,6 +88,7 @@ struct site {
 struct function_facts { /* gathered once a function */
 	const struct ir_func *func;
 	const struct flow_live *live;
+	const loop_id *loop_of; /* by instruction: the innermost loop around it */
 	bool executed;
 	bool known; /* from the body of the file */
 };
@@ -111,7 +115,8 @@ struct left_mode { /* a function returned with modes that it was not entered wit
 struct analysis {
 	const struct project *project;
 	struct intern *names;
-	struct arena *arena;
+	struct arena *arena; /* tables and the base */
+	struct arena *heap;  /* states and what else one root needs */
 	VEC(const struct value *) values; /* each stays where it is */
 	struct id_table value_index;
 	struct join_cached *join_cache;
@@ -138,7 +143,8 @@ struct analysis {
 	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
 	uint32_t imports;
 	uint32_t stamps;
-	uint32_t steps;
+	uint32_t steps, budget; /* of this root */
+	uint32_t all_steps;
 	bool exhausted;
 	bool from_outside; /* roots run whose callers are not known */
 
@@ -183,6 +189,8 @@ struct event_place place_of(const struct project_file *file, const struct ir_fun
 			    uint32_t inst);
 
 /* heap.c */
+/* Where states are made from now on. */
+void heap_switch(struct analysis *a, struct arena *heap);
 struct state *state_new(struct analysis *a);
 struct state *state_copy(struct analysis *a, struct state *state);
 /* Its memory is used again; the objects stay. */
@@ -196,6 +204,7 @@ uint32_t item_key(const struct analysis *a, object_id owner, object_id key);
 struct object *object_write(struct analysis *a, struct state *state, object_id id);
 /* Empties it: the site made a new one. */
 struct object *object_renew(struct analysis *a, struct state *state, object_id id);
+void object_drop(struct state *state, object_id id);
 bool object_exists(const struct state *state, object_id id);
 value_id field_get(const struct object *object, uint32_t key);
 void field_set(struct analysis *a, struct object *object, uint32_t key, value_id value);

@@ -45,6 +45,8 @@ static void analysis_init(struct analysis *a, const struct project *project, str
 	a->project = project;
 	a->names = project_names(project);
 	a->arena = arena;
+	a->heap = arena;
+	a->budget = FACTS_MAX_STEPS;
 	values_init(a);
 	sites_init(a);
 }

@@ -169,6 +169,7 @@ struct context {
 	context_id parent;
 	const struct project_file *file;
 	const struct ir_func *func; /* the function that runs */
+	const loop_id *loop_of;     /* by instruction of func: the innermost loop */
 	uint32_t call, part;        /* instruction of the parent's function; which call of it */
 	uint32_t depth;
 	bool in_hook;

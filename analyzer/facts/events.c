@@ -63,15 +63,10 @@ static bool innermost_loop(const struct analysis *a, context_id context, uint32_
 	while (context.n != 0) {
 		const struct context *c = context_get(a, context);
 
-		for (uint32_t b = 1; b < c->func->blocks.count; b++) {
-			const struct ir_block *block = &c->func->blocks.at[b];
-
-			if (inst >= block->first && inst < block->first + block->count &&
-			    block->loop.n != 0) {
-				*where = context;
-				*loop = block->loop;
-				return true;
-			}
+		if (c->loop_of && c->loop_of[inst].n != 0) {
+			*where = context;
+			*loop = c->loop_of[inst];
+			return true;
 		}
 		inst = c->call;
 		context = c->parent;

@@ -22,6 +22,16 @@ static uint64_t rehash_function(const struct analysis *a, uint32_t id)
 	return hash_join((uint64_t)(uintptr_t)a->functions.at[id].func, 1);
 }
 
+static const loop_id *loops_by_instruction(struct arena *arena, const struct ir_func *func)
+{
+	loop_id *loops = arena_array(arena, loop_id, func->insts.count + 1);
+
+	for (uint32_t b = 1; b < func->blocks.count; b++)
+		for (uint32_t i = 0; i < func->blocks.at[b].count; i++)
+			loops[func->blocks.at[b].first + i] = func->blocks.at[b].loop;
+	return loops;
+}
+
 struct function_facts *function_facts(struct analysis *a, const struct project_file *file,
 				      const struct ir_func *func)
 {
@@ -35,8 +45,10 @@ struct function_facts *function_facts(struct analysis *a, const struct project_f
 		*slot = a->functions.count;
 		vec_push(a->arena, &a->functions,
 			 (struct function_facts){
-				 func, flow_live_new(a->arena, file->lowered.module, func), false,
-				 false});
+				 .func = func,
+				 .live = flow_live_new(a->arena, file->lowered.module, func),
+				 .loop_of = loops_by_instruction(a->arena, func),
+			 });
 	}
 	return &a->functions.at[*slot];
 }
@@ -52,11 +64,12 @@ struct activation activation_begin(struct analysis *a, struct activation *caller
 		.file = file,
 		.func = func,
 		.frame = frame_object(a, context, func),
-		.temps = arena_array(a->arena, value_id, func->insts.count + 1),
+		.temps = arena_array(a->heap, value_id, func->insts.count + 1),
 		.live = facts->live,
 	};
 
 	facts->executed = true;
+	a->contexts.at[context.n].loop_of = facts->loop_of;
 	facts->known |= !a->from_outside;
 	act.names = func->kind == FUNC_MODULE ? namespace_object(a, file) : (object_id){0};
 	return act;
@@ -229,12 +242,31 @@ static value_id do_const(struct analysis *a, const struct ir_inst *inst)
 	return value_of(a, const_object(a, (enum ir_sub)inst->sub, (sym_id){inst->name}));
 }
 
+/* A method that was only looked up to be called is gone with the call. */
+static void drop_methods(const struct analysis *a, const struct activation *act,
+			 struct state *state, uint32_t looked_up)
+{
+	const struct value *v = value_get(a, act->temps[looked_up]);
+
+	if (inst_at(act, looked_up)->op != OP_load_attr)
+		return;
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct def *def = def_of(a, v->refs[i]);
+
+		if (def->kind == OBJECT_BOUND && def->inst == looked_up &&
+		    def->context.n == act->context.n && !is_older(v->refs[i]))
+			object_drop(state, v->refs[i]);
+	}
+	act->temps[looked_up] = (value_id){0};
+}
+
 static value_id do_call(struct analysis *a, struct activation *act, struct state *state,
 			uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	const struct ir_arg *args = ir_args(act->func, inst);
 	VEC(struct argument) arguments = {0};
+	value_id result;
 
 	for (uint32_t i = 1; i < inst->nargs; i++) {
 		value_id value = act->temps[args[i].value.n];
@@ -246,21 +278,22 @@ static value_id do_call(struct analysis *a, struct activation *act, struct state
 		    (kind == OBJECT_TUPLE || kind == OBJECT_LIST)) {
 			for (uint32_t f = 0; f < object->field_count; f++)
 				if (object->fields[f].key < PARTIAL_KEYWORDS)
-					vec_push(a->arena, &arguments,
+					vec_push(a->heap, &arguments,
 						 (struct argument){object->fields[f].value, {0}});
 		} else if (sym_is(args[i].keyword, SYM_double_star) && kind == OBJECT_DICT &&
 			   object->elements.n == 0) {
 			for (uint32_t f = 0; f < object->field_count; f++)
-				vec_push(a->arena, &arguments,
+				vec_push(a->heap, &arguments,
 					 (struct argument){object->fields[f].value,
 							   def_of(a, (object_id){object->fields[f].key})->name});
 		} else {
-			vec_push(a->arena, &arguments, (struct argument){value, args[i].keyword});
+			vec_push(a->heap, &arguments, (struct argument){value, args[i].keyword});
 		}
 	}
-	return call_value(a, act, state,
-			  (struct call){at, 0, arguments.at, arguments.count},
-			  act->temps[args[0].value.n]);
+	result = call_value(a, act, state, (struct call){at, 0, arguments.at, arguments.count},
+			    act->temps[args[0].value.n]);
+	drop_methods(a, act, state, args[0].value.n);
+	return result;
 }
 
 static value_id truth(struct analysis *a, bool known)
@@ -655,15 +688,18 @@ static void transfer(void *context, block_id block, void *entry)
 	struct state *state = entry;
 	const struct ir_block *b = &run->act->func->blocks.at[block.n];
 
+	run->act->block_first = b->first;
+	run->act->block_count = b->count;
 	if (b->handler.n)
 		edge(run, block, b->handler, state);
 	for (uint32_t i = 0; i < b->count; i++) {
 		uint32_t at = b->first + i;
 		const unsigned flags = op_info[inst_at(run->act, at)->op].flags;
 
-		if (++run->a->steps > FACTS_MAX_STEPS)
+		run->a->all_steps++;
+		if (++run->a->steps > run->a->budget)
 			run->a->exhausted = true;
-		if (run->a->steps > 4 * FACTS_MAX_STEPS)
+		if (run->a->steps > 2 * run->a->budget)
 			return;
 		if (flags & OPF_DEFINES)
 			run->act->temps[at] = define(run->a, run->act, state, at);
@@ -709,7 +745,7 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 	struct activation *before = a->top;
 	const uint32_t objects = state->count;
 
-	run.flow = flow_new(a->arena, act->func, client);
+	run.flow = flow_new(a->heap, act->func, client);
 	act->entry_modes = state->modes;
 	a->top = act;
 	flow_edge(run.flow, (block_id){1}, state);
@@ -735,6 +771,7 @@ value_id run_module(struct analysis *a, struct activation *act, struct state *st
 	object_id id = namespace_object(a, file);
 	struct activation inner;
 	struct state *fresh;
+	struct arena *before = a->heap;
 	const struct ir_func *body;
 
 	(void)act;
@@ -744,6 +781,7 @@ value_id run_module(struct analysis *a, struct activation *act, struct state *st
 	a->imports++;
 	def_of(a, id)->running = true;
 	body = ir_func_get(file->lowered.module, (func_id){1});
+	heap_switch(a, a->arena);
 	fresh = state_new(a);
 	object_renew(a, fresh, id);
 	inner = activation_begin(a, NULL, file, body,
@@ -751,5 +789,6 @@ value_id run_module(struct analysis *a, struct activation *act, struct state *st
 	object_renew(a, fresh, inner.frame);
 	run_function(a, &inner, fresh);
 	state_promote(a, fresh);
+	heap_switch(a, before);
 	return value_of(a, id);
 }

@@ -302,7 +302,7 @@ static bool collect_visit(struct analysis *a, const struct state *state, object_
 
 	if ((bits & T_FREED) && !(bits & T_LIVE) && (bits & T_SAVES))
 		reach->freed = true;
-	vec_push(a->arena, &reach->ids, id);
+	vec_push(a->heap, &reach->ids, id);
 	return true;
 }
 

@@ -27,7 +27,7 @@ static struct state_entry *entries_take(struct analysis *a, uint32_t wanted, uin
 	if (entries)
 		a->free_entries[class] = (struct state_entry *)(void *)entries[0].object;
 	else
-		entries = arena_array(a->arena, struct state_entry, *room);
+		entries = arena_array(a->heap, struct state_entry, *room);
 	return entries;
 }
 
@@ -41,9 +41,15 @@ static void entries_give(struct analysis *a, struct state_entry *entries, uint32
 	a->free_entries[class] = entries;
 }
 
+void heap_switch(struct analysis *a, struct arena *heap)
+{
+	a->heap = heap;
+	memset(a->free_entries, 0, sizeof(a->free_entries));
+}
+
 struct state *state_new(struct analysis *a)
 {
-	struct state *state = arena_new(a->arena, struct state);
+	struct state *state = arena_new(a->heap, struct state);
 
 	state->base = &a->base;
 	state->stamp = ++a->stamps;
@@ -54,7 +60,7 @@ struct state *state_new(struct analysis *a)
 
 struct state *state_copy(struct analysis *a, struct state *state)
 {
-	struct state *copy = arena_new(a->arena, struct state);
+	struct state *copy = arena_new(a->heap, struct state);
 
 	*copy = *state;
 	copy->entries = entries_take(a, state->count + 4, &copy->room);
@@ -157,6 +163,17 @@ const struct object *object_read(const struct state *state, object_id id)
 	return object ? object : &no_object;
 }
 
+void object_drop(struct state *state, object_id id)
+{
+	uint32_t place = state_place(state, id);
+
+	if (place >= state->count || state->entries[place].id.n != id.n)
+		return;
+	memmove(state->entries + place, state->entries + place + 1,
+		(state->count - place - 1) * sizeof(*state->entries));
+	state->count--;
+}
+
 bool object_exists(const struct state *state, object_id id)
 {
 	return state_find(state, id) != NULL;
@@ -164,11 +181,11 @@ bool object_exists(const struct state *state, object_id id)
 
 static struct object *object_clone(struct analysis *a, const struct object *object)
 {
-	struct object *clone = arena_new(a->arena, struct object);
+	struct object *clone = arena_new(a->heap, struct object);
 
 	*clone = *object;
 	clone->field_room = object->field_count + 2;
-	clone->fields = arena_array(a->arena, struct field, clone->field_room);
+	clone->fields = arena_array(a->heap, struct field, clone->field_room);
 	if (object->field_count)
 		memcpy(clone->fields, object->fields, object->field_count * sizeof(*clone->fields));
 	return clone;
@@ -180,7 +197,7 @@ struct object *object_write(struct analysis *a, struct state *state, object_id i
 
 	if (object && object->stamp == state->stamp)
 		return object;
-	object = object ? object_clone(a, object) : arena_new(a->arena, struct object);
+	object = object ? object_clone(a, object) : arena_new(a->heap, struct object);
 	object->stamp = state->stamp;
 	state_put(a, state, id, object);
 	return object;
@@ -193,7 +210,7 @@ uint32_t item_key(const struct analysis *a, object_id owner, object_id key)
 
 struct object *object_renew(struct analysis *a, struct state *state, object_id id)
 {
-	struct object *object = arena_new(a->arena, struct object);
+	struct object *object = arena_new(a->heap, struct object);
 
 	object->stamp = state->stamp;
 	state_put(a, state, id, object);
@@ -239,7 +256,7 @@ void field_set(struct analysis *a, struct object *object, uint32_t key, value_id
 	}
 	if (object->field_count == object->field_room) {
 		uint32_t room = object->field_room * 2 + 4;
-		struct field *fields = arena_array(a->arena, struct field, room);
+		struct field *fields = arena_array(a->heap, struct field, room);
 
 		if (object->field_count)
 			memcpy(fields, object->fields, object->field_count * sizeof(*fields));
@@ -350,37 +367,73 @@ static void join_object(struct analysis *a, struct object *into, const struct ob
 	join_fields(a, into, from);
 }
 
-/* Entries of `from` that `into` lacks make it grow. */
-static bool join_entry(struct analysis *a, struct state *into, struct state_entry entry)
+/* The object that is one of both states' `id` becomes what either can be. */
+static bool join_at(struct analysis *a, struct state *into, uint32_t place, const struct object *from)
 {
-	const struct object *mine = state_find(into, entry.id);
+	const struct object *mine = into->entries[place].object;
 
-	if (mine == entry.object)
+	if (mine == from || object_covers(a, mine, from))
 		return false;
-	if (!mine) {
-		state_put(a, into, entry.id, entry.object);
-		return true;
+	join_object(a, object_write(a, into, into->entries[place].id), from);
+	return true;
+}
+
+static bool is_new_to(const struct state *into, const struct state *from, uint32_t i, uint32_t j)
+{
+	return j == into->count || from->entries[i].id.n < into->entries[j].id.n;
+}
+
+/* Makes room in `into` for what only `from` has; those start as the base has them. */
+static bool join_places(struct analysis *a, struct state *into, const struct state *from)
+{
+	struct state_entry *entries;
+	uint32_t room, n = 0, i = 0, j = 0, missing = 0;
+
+	for (i = 0; i < from->count; i++) {
+		while (j < into->count && into->entries[j].id.n < from->entries[i].id.n)
+			j++;
+		missing += is_new_to(into, from, i, j);
 	}
-	if (object_covers(a, mine, entry.object))
+	if (missing == 0)
 		return false;
-	join_object(a, object_write(a, into, entry.id), entry.object);
+	entries = entries_take(a, into->count + missing, &room);
+	for (i = j = 0; i < from->count || j < into->count;) {
+		if (i < from->count && is_new_to(into, from, i, j)) {
+			entries[n] = from->entries[i++];
+			if (base_find(into, entries[n].id))
+				entries[n].object = base_find(into, entries[n].id);
+			n++;
+			continue;
+		}
+		if (i < from->count && from->entries[i].id.n == into->entries[j].id.n)
+			i++;
+		entries[n++] = into->entries[j++];
+	}
+	entries_give(a, into->entries, into->room);
+	into->entries = entries;
+	into->count = n;
+	into->room = room;
 	return true;
 }
 
 bool state_join(struct analysis *a, struct state *into, struct state *from)
 {
 	bool grew = (into->modes | from->modes) != into->modes;
+	uint32_t i = 0;
 
 	into->modes |= from->modes;
 	from->stamp = ++a->stamps; /* its objects may now be shared */
-	for (uint32_t i = 0; i < from->count; i++)
-		grew |= join_entry(a, into, from->entries[i]);
-	for (uint32_t i = 0; i < into->count; i++) {
-		const struct state_entry base = {into->entries[i].id,
-						 base_find(into, into->entries[i].id)};
+	grew |= join_places(a, into, from);
+	for (uint32_t j = 0; j < into->count; j++) {
+		const object_id id = into->entries[j].id;
+		const struct object *other;
 
-		if (base.object && !entry_find(from, base.id)) /* `from` has not changed it */
-			grew |= join_entry(a, into, base);
+		while (i < from->count && from->entries[i].id.n < id.n)
+			i++;
+		other = i < from->count && from->entries[i].id.n == id.n ? from->entries[i].object
+									 : base_find(from, id);
+		if (other)
+			grew |= join_at(a, into, j, other);
 	}
 	return grew;
 }
@@ -468,7 +521,7 @@ static void merge_aged(struct analysis *a, struct state *state, const uint64_t *
 
 static void age(struct analysis *a, struct state *state, struct aging aging)
 {
-	uint64_t *aged = arena_array(a->arena, uint64_t, a->defs.count / 64 + 1);
+	uint64_t *aged = arena_array(a->heap, uint64_t, a->defs.count / 64 + 1);
 	bool any = false;
 
 	for (uint32_t i = 0; i < state->count; i++) {
@@ -512,7 +565,7 @@ static void sweep_value(struct analysis *a, const struct state *state, struct sw
 		    sweep->seen[place])
 			continue;
 		sweep->seen[place] = 1;
-		vec_push(a->arena, &sweep->todo, place);
+		vec_push(a->heap, &sweep->todo, place);
 	}
 }
 
@@ -522,9 +575,9 @@ static void sweep_roots(struct analysis *a, const struct state *state, struct sw
 		sweep_value(a, state, sweep, value_of(a, act->frame));
 		sweep_value(a, state, sweep, act->returned);
 		sweep_value(a, state, sweep, act->yielded);
-		for (uint32_t i = 1; i < act->func->insts.count; i++)
-			if (act->temps[i].n != 0)
-				sweep_value(a, state, sweep, act->temps[i]);
+		for (uint32_t i = 0; i < act->block_count; i++)
+			if (act->temps[act->block_first + i].n != 0)
+				sweep_value(a, state, sweep, act->temps[act->block_first + i]);
 	}
 	for (uint32_t i = 0; i < a->pinned.count; i++)
 		sweep_value(a, state, sweep, value_of(a, a->pinned.at[i]));
@@ -539,7 +592,7 @@ void state_sweep(struct analysis *a, struct state *state)
 	struct sweep sweep = {0};
 	uint32_t kept = 0;
 
-	sweep.seen = arena_array(a->arena, uint8_t, state->count + 1);
+	sweep.seen = arena_array(a->heap, uint8_t, state->count + 1);
 	sweep_roots(a, state, &sweep);
 	while (sweep.todo.count > 0) {
 		const struct object *o = state->entries[sweep.todo.at[--sweep.todo.count]].object;

@@ -30,9 +30,9 @@ static value_id call_with_unknowns(struct root *root, struct activation *caller,
 		if (param->kind == PARAM_VAR_POSITIONAL || param->kind == PARAM_VAR_KEYWORD)
 			continue;
 		if (p == 0 && receiver.n)
-			vec_push(root->a->arena, &arguments, (struct argument){receiver, {0}});
+			vec_push(root->a->heap, &arguments, (struct argument){receiver, {0}});
 		else
-			vec_push(root->a->arena, &arguments,
+			vec_push(root->a->heap, &arguments,
 				 (struct argument){unknown_argument(root, part * 32 + p), name});
 	}
 	result = call_object(root->a, caller, state,
@@ -63,6 +63,7 @@ static bool was_executed(struct analysis *a, const struct project_file *file,
 static void restart(struct analysis *a)
 {
 	a->steps = 0;
+	a->budget = a->all_steps < FACTS_FILE_STEPS ? FACTS_MAX_STEPS : FACTS_LEAST_STEPS;
 	a->exhausted = false;
 }
 
@@ -123,7 +124,7 @@ static candidate_list candidates_of(struct root *root, const struct state *state
 		if (id.n == 0 || def->file != root->file ||
 		    (def->kind != OBJECT_FUNCTION && def->kind != OBJECT_CLASS))
 			continue;
-		vec_push(root->a->arena, &list,
+		vec_push(root->a->heap, &list,
 			 (struct candidate){id, value_single(root->a, value),
 					    {object->fields[i].key}, def->place.span.start, false});
 	}
@@ -236,7 +237,7 @@ static void run_class_root(struct root *root, object_id class)
 		for (uint32_t p = 1; p < func->params.count; p++)
 			if (func->params.at[p].kind == PARAM_POSITIONAL ||
 			    func->params.at[p].kind == PARAM_KEYWORD_ONLY)
-				vec_push(root->a->arena, &arguments,
+				vec_push(root->a->heap, &arguments,
 					 (struct argument){unknown_argument(root, 0x800 + p),
 							   func->slots.at[func->params.at[p].slot.n].name});
 		root->state = before;
@@ -257,8 +258,66 @@ static void run_class_root(struct root *root, object_id class)
 	root->a->pinned.count--;
 }
 
+static bool is_telling_name(const char *name)
+{
+	static const char *const names[] = {
+		"append", "extend", "insert", "appendleft", "add", "update", "setdefault", "backward",
+		"register_hook", "register_forward_hook", "register_full_backward_hook", "no_grad",
+		"set_grad_enabled", "enable_grad", "inference_mode", "heappush", "register_buffer",
+		"empty_cache", "collect", "data", "eval", "setattr", "save_for_backward",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Can the instruction be part of an event, in a function that no event reaches from outside? */
+static bool is_telling(struct root *root, const struct ir_func *func, const struct ir_inst *inst)
+{
+	switch ((enum ir_op)inst->op) {
+	case OP_store_attr:
+		return !sym_is(func->name, SYM_init);
+	case OP_store:
+		return inst->sub == SUB_scope_global;
+	case OP_store_item:
+	case OP_inplace:
+		return true;
+	case OP_binary:
+		return func->loops.count > 1;
+	case OP_collect:
+		return func->kind == FUNC_COMPREHENSION;
+	case OP_load:
+		return inst->sub == SUB_scope_global &&
+		       is_telling_name(intern_chars(root->a->names, (sym_id){inst->name}, NULL));
+	case OP_load_attr:
+		return is_telling_name(intern_chars(root->a->names, (sym_id){inst->name}, NULL));
+	default:
+		return false;
+	}
+}
+
+static bool tells_anything(struct root *root, const struct ir_func *outer)
+{
+	const struct ir_module *module = root->file->lowered.module;
+
+	for (uint32_t f = 2; f < module->funcs.count; f++) {
+		const struct ir_func *func = module->funcs.at[f];
+
+		if (!lies_in(func, outer) || func->kind == FUNC_CLASS_BODY)
+			continue;
+		for (uint32_t i = 1; i < func->insts.count; i++)
+			if (is_telling(root, func, &func->insts.at[i]))
+				return true;
+	}
+	return false;
+}
+
 static void run_candidate(struct root *root, const struct candidate *candidate)
 {
+	if (!tells_anything(root, def_of(root->a, candidate->id)->func))
+		return;
 	if (def_of(root->a, candidate->id)->kind == OBJECT_CLASS) {
 		if (class_needs_run(root, candidate->id))
 			run_class_root(root, candidate->id);
@@ -272,9 +331,17 @@ void run_roots(struct root *root)
 	candidate_list list =
 		candidates_of(root, root->state, namespace_object(root->a, root->file));
 
+	struct arena work = {0};
+
 	mark_referenced(root, &list, OP_load);
+	heap_switch(root->a, &work);
 	for (int referenced = 0; referenced <= 1; referenced++)
 		for (uint32_t i = 0; i < list.count; i++)
-			if (list.at[i].referenced == (referenced == 1))
+			if (list.at[i].referenced == (referenced == 1)) {
 				run_candidate(root, &list.at[i]);
+				arena_reset(&work);
+				heap_switch(root->a, &work);
+			}
+	heap_switch(root->a, root->a->arena);
+	arena_release(&work);
 }

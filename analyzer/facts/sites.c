@@ -188,19 +188,13 @@ const struct context *context_get(const struct analysis *a, context_id id)
 	return &a->contexts.at[id.n];
 }
 
-static bool block_in_loop(const struct ir_func *func, uint32_t inst, loop_id loop)
+static bool in_loop(const struct context *context, uint32_t inst, loop_id loop)
 {
-	for (uint32_t b = 1; b < func->blocks.count; b++) {
-		const struct ir_block *block = &func->blocks.at[b];
-		loop_id l = block->loop;
+	loop_id l = context->loop_of ? context->loop_of[inst] : (loop_id){0};
 
-		if (inst < block->first || inst >= block->first + block->count)
-			continue;
-		for (; l.n != 0; l = func->loops.at[l.n].parent)
-			if (l.n == loop.n)
-				return true;
-		return false;
-	}
+	for (; l.n != 0; l = context->func->loops.at[l.n].parent)
+		if (l.n == loop.n)
+			return true;
 	return false;
 }
 
@@ -217,5 +211,5 @@ bool made_inside(const struct analysis *a, const struct def *def, context_id con
 	}
 	if (at.n != context.n)
 		return false;
-	return loop.n == 0 || block_in_loop(a->contexts.at[context.n].func, inst, loop);
+	return loop.n == 0 || in_loop(&a->contexts.at[context.n], inst, loop);
 }
