@@ -171,12 +171,27 @@ void py_for(struct py_lower *l, uint32_t node);
 void py_return_statement(struct py_lower *l, uint32_t node);
 void py_break(struct py_lower *l, uint32_t node, bool again);
 
+/* A handler while it runs. */
+struct py_caught {
+	slot_id exception;
+	slot_id outer; /* what was being handled around it */
+};
+
 /* python_try.c */
+/* The handler begins: what the guarded code left bound since the log was that
+ * long is unbound, and the exception waits in a slot. */
+void py_catch_begin(struct py_lower *l, struct py_caught *caught, block_id handler, uint32_t log,
+                    struct span span);
+void py_catch_end(struct py_lower *l, struct py_caught *caught);
+void py_raise_again(struct py_lower *l, struct py_caught *caught, struct span span);
+void py_leave(struct py_lower *l, slot_id manager, struct span span);
 void py_try(struct py_lower *l, uint32_t node);
-void py_with(struct py_lower *l, uint32_t node);
 void py_raise(struct py_lower *l, uint32_t node);
 /* Closes everything up to `stop`, without leaving it. */
 void py_unwind(struct py_lower *l, struct py_exit *stop, struct span span);
+
+/* python_with.c */
+void py_with(struct py_lower *l, uint32_t node);
 
 /* python_match.c */
 void py_match(struct py_lower *l, uint32_t node);

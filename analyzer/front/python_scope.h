@@ -69,6 +69,10 @@ void py_scopes_collect(struct py_scopes *scopes, struct arena *scratch, const st
                        struct intern *names);
 void py_scopes_resolve(struct py_scopes *scopes);
 
+/* python_symbols.c */
+void py_scopes_init(struct py_scopes *scopes, struct arena *scratch, const struct py_tree *tree,
+                    struct intern *names);
+uint32_t py_scope_add(struct py_scopes *scopes, struct py_scope scope);
 /* The scope that a function, class, lambda, comprehension or type_parameter
  * node opens. */
 uint32_t py_scope_of(const struct py_scopes *scopes, uint32_t node);

@@ -1,11 +1,5 @@
 #include "analyzer/front/python_lower.h"
 
-/* A handler while it runs. */
-struct caught {
-	slot_id exception;
-	slot_id outer; /* what was being handled around it */
-};
-
 static void unbind_name(struct py_lower *l, uint32_t name)
 {
 	if (py_kind(l->tree, name) != PY_identifier)
@@ -29,7 +23,7 @@ static void finally_again(struct py_lower *l, uint32_t block)
 	py_body(l, block);
 }
 
-static void leave(struct py_lower *l, slot_id manager, struct span span)
+void py_leave(struct py_lower *l, slot_id manager, struct span span)
 {
 	py_emit(l, OP_leave, SUB_leave_normal, manager.n, span, 0);
 	py_drop(l, span);
@@ -44,7 +38,7 @@ static void unwind_one(struct py_lower *l, const struct py_exit *at, struct span
 		break;
 	case PY_EXIT_WITH:
 		py_handler(l, at->handler, span);
-		leave(l, at->slot, py_span(l, at->node));
+		py_leave(l, at->slot, py_span(l, at->node));
 		break;
 	case PY_EXIT_FINALLY:
 		py_handler(l, at->handler, span);
@@ -71,8 +65,8 @@ void py_unwind(struct py_lower *l, struct py_exit *stop, struct span span)
 
 /* The handler begins: what the guarded code left bound is unbound, and the
  * exception waits in a slot. */
-static void catch_begin(struct py_lower *l, struct caught *caught, block_id handler, uint32_t log,
-                        struct span span)
+void py_catch_begin(struct py_lower *l, struct py_caught *caught, block_id handler, uint32_t log,
+                    struct span span)
 {
 	py_start(l, handler);
 	py_emit(l, OP_caught, SUB_NONE, 0, span, 0);
@@ -83,13 +77,13 @@ static void catch_begin(struct py_lower *l, struct caught *caught, block_id hand
 	l->func->handling = caught->exception;
 }
 
-static void catch_end(struct py_lower *l, struct caught *caught)
+void py_catch_end(struct py_lower *l, struct py_caught *caught)
 {
 	l->func->handling = caught->outer;
 	py_hidden_free(l, caught->exception);
 }
 
-static void raise_again(struct py_lower *l, struct caught *caught, struct span span)
+void py_raise_again(struct py_lower *l, struct py_caught *caught, struct span span)
 {
 	py_hidden_take(l, caught->exception, span);
 	py_throw(l, span, 1);
@@ -139,7 +133,7 @@ static void except_types(struct py_lower *l, uint32_t clause, const struct excep
 /* Pushes whether the clause takes the exception. except* takes a part of a
  * group, which nothing here models. */
 static void except_test(struct py_lower *l, uint32_t clause, const struct except_head *head,
-                        struct caught *caught)
+                        struct py_caught *caught)
 {
 	struct span span = py_span(l, head->type);
 
@@ -152,8 +146,8 @@ static void except_test(struct py_lower *l, uint32_t clause, const struct except
 }
 
 /* The clause's body, with the name unbound on every way out of it. */
-static void except_body(struct py_lower *l, uint32_t clause, uint32_t name, struct caught *caught,
-                        block_id end)
+static void except_body(struct py_lower *l, uint32_t clause, uint32_t name,
+                        struct py_caught *caught, block_id end)
 {
 	struct py_exit exit = {
 	        .outer = l->func->exits,
@@ -184,17 +178,18 @@ static void except_body(struct py_lower *l, uint32_t clause, uint32_t name, stru
 		py_jump(l, end, span);
 	}
 	if (name && ir_block_used(l->func->builder, cleanup)) {
-		struct caught inner;
-		catch_begin(l, &inner, cleanup, log, span);
+		struct py_caught inner;
+		py_catch_begin(l, &inner, cleanup, log, span);
 		unbind_name(l, name);
 		py_hidden_unbind(l, caught->exception, span);
-		raise_again(l, &inner, span);
-		catch_end(l, &inner);
+		py_raise_again(l, &inner, span);
+		py_catch_end(l, &inner);
 	}
 }
 
 /* Returns whether the clause takes whatever is left. */
-static bool except_clause(struct py_lower *l, uint32_t clause, struct caught *caught, block_id end)
+static bool except_clause(struct py_lower *l, uint32_t clause, struct py_caught *caught,
+                          block_id end)
 {
 	struct except_head head = except_head(l, clause);
 	block_id next;
@@ -215,7 +210,8 @@ static bool except_clause(struct py_lower *l, uint32_t clause, struct caught *ca
 }
 
 /* After except* clauses: whether anything of the group is left to raise. */
-static void except_rest(struct py_lower *l, struct caught *caught, block_id end, struct span span)
+static void except_rest(struct py_lower *l, struct py_caught *caught, block_id end,
+                        struct span span)
 {
 	block_id rest = py_block(l), none = py_block(l);
 
@@ -228,7 +224,8 @@ static void except_rest(struct py_lower *l, struct caught *caught, block_id end,
 	py_start(l, rest);
 }
 
-static void except_clauses(struct py_lower *l, uint32_t node, struct caught *caught, block_id end)
+static void except_clauses(struct py_lower *l, uint32_t node, struct py_caught *caught,
+                           block_id end)
 {
 	struct span span = py_span(l, node);
 	bool star = false, bare = false;
@@ -243,7 +240,7 @@ static void except_clauses(struct py_lower *l, uint32_t node, struct caught *cau
 		return;
 	if (star)
 		except_rest(l, caught, end, span);
-	raise_again(l, caught, span);
+	py_raise_again(l, caught, span);
 }
 
 static void else_clause(struct py_lower *l, uint32_t node)
@@ -259,7 +256,7 @@ static void try_except(struct py_lower *l, uint32_t node)
 	block_id outer = ir_handler(l->func->builder);
 	uint32_t log = l->func->log.count;
 	struct span span = py_span(l, node);
-	struct caught caught;
+	struct py_caught caught;
 	block_id handler, end;
 
 	if (!py_child(l->tree, node, PY_except_clause)) {
@@ -275,9 +272,9 @@ static void try_except(struct py_lower *l, uint32_t node)
 	else_clause(l, node);
 	py_jump(l, end, span);
 	if (ir_block_used(l->func->builder, handler)) {
-		catch_begin(l, &caught, handler, log, span);
+		py_catch_begin(l, &caught, handler, log, span);
 		except_clauses(l, node, &caught, end);
-		catch_end(l, &caught);
+		py_catch_end(l, &caught);
 	}
 	py_join(l, end, span);
 }
@@ -285,9 +282,9 @@ static void try_except(struct py_lower *l, uint32_t node)
 static void finally_exceptional(struct py_lower *l, uint32_t block, block_id handler, uint32_t log)
 {
 	struct span span = py_span(l, block);
-	struct caught caught;
+	struct py_caught caught;
 
-	catch_begin(l, &caught, handler, log, span);
+	py_catch_begin(l, &caught, handler, log, span);
 	struct py_exit exit = {
 	        .outer = l->func->exits,
 	        .kind = PY_EXIT_EXCEPT,
@@ -298,8 +295,8 @@ static void finally_exceptional(struct py_lower *l, uint32_t block, block_id han
 	finally_again(l, block);
 	l->func->exits = exit.outer;
 	if (!py_is_dead(l))
-		raise_again(l, &caught, span);
-	catch_end(l, &caught);
+		py_raise_again(l, &caught, span);
+	py_catch_end(l, &caught);
 }
 
 static void try_finally(struct py_lower *l, uint32_t node, uint32_t block)
@@ -355,128 +352,4 @@ void py_raise(struct py_lower *l, uint32_t node)
 	} else {
 		py_throw(l, span, 0);
 	}
-}
-
-/* The managers of a statement, `expression` or `expression as target`. */
-struct with_items {
-	uint32_t node;
-	VEC(uint32_t) items;
-};
-
-static void with_items(struct py_lower *l, const struct with_items *with, uint32_t index);
-
-/* tree-sitter reads `with (a as b,):` as a tuple. */
-static bool is_item_tuple(const struct py_lower *l, uint32_t value)
-{
-	return py_kind(l->tree, value) == PY_tuple && py_child(l->tree, value, PY_as_pattern);
-}
-
-static void with_collect(struct py_lower *l, struct with_items *with)
-{
-	uint32_t clause = py_child(l->tree, with->node, PY_with_clause);
-
-	for (uint32_t c = clause ? py_first(l->tree, clause) : 0; c;
-	     c = py_next(l->tree, clause, c)) {
-		uint32_t value =
-		        py_kind(l->tree, c) == PY_with_item ? py_field(l->tree, c, PY_F_value) : 0;
-		value = value ? py_unwrap(l->tree, value) : 0;
-		if (value && !is_item_tuple(l, value))
-			vec_push(l->scratch, &with->items, value);
-		for (uint32_t i = value && is_item_tuple(l, value) ? py_first(l->tree, value) : 0;
-		     i; i = py_next(l->tree, value, i))
-			vec_push(l->scratch, &with->items, i);
-	}
-}
-
-/* What __enter__ gave is bound under the manager's protection; a plain name
- * cannot fail. */
-static void bind_entered(struct py_lower *l, uint32_t target, block_id handler, struct span span)
-{
-	bool plain = target && py_kind(l->tree, target) == PY_identifier &&
-	             py_is_plain(l, py_ident(l, target));
-
-	if (!target)
-		py_drop(l, span);
-	else if (plain)
-		py_assign(l, target);
-	py_handler(l, handler, span);
-	if (target && !plain)
-		py_assign(l, target);
-}
-
-static void with_exceptional(struct py_lower *l, slot_id manager, block_id handler, uint32_t log,
-                             struct span span)
-{
-	block_id swallowed = py_block(l), again = py_block(l);
-	struct caught caught;
-
-	catch_begin(l, &caught, handler, log, span);
-	py_emit(l, OP_leave, SUB_leave_exception, manager.n, span, 0);
-	py_branch(l, swallowed, again, span);
-	py_start(l, again);
-	raise_again(l, &caught, span);
-	py_start(l, swallowed);
-	py_hidden_unbind(l, caught.exception, span);
-	catch_end(l, &caught);
-}
-
-static void with_item(struct py_lower *l, const struct with_items *with, uint32_t index)
-{
-	bool async = py_has(l->tree, with->node, PY_HAS_ASYNC);
-	uint32_t item = with->items.at[index];
-	uint32_t value = item, target = 0;
-	struct span span = py_span(l, item);
-	slot_id manager = py_hidden(l);
-	block_id handler = py_block(l), end = py_block(l);
-	uint32_t log;
-	struct py_exit exit = {
-	        .outer = l->func->exits,
-	        .kind = PY_EXIT_WITH,
-	        .handler = ir_handler(l->func->builder),
-	        .slot = manager,
-	        .node = item,
-	};
-
-	if (py_kind(l->tree, item) == PY_as_pattern) {
-		target = py_field(l->tree, item, PY_F_alias);
-		if (target && py_kind(l->tree, target) == PY_as_pattern_target)
-			target = py_first(l->tree, target);
-		value = py_first(l->tree, item);
-	}
-	py_expr(l, value);
-	py_emit(l, OP_enter, async ? SUB_enter_async : SUB_enter_sync, manager.n, span, 1);
-	log = l->func->log.count;
-	bind_entered(l, target, handler, span);
-	l->func->exits = &exit;
-	with_items(l, with, index + 1);
-	l->func->exits = exit.outer;
-	py_handler(l, exit.handler, span);
-	if (!py_is_dead(l)) {
-		leave(l, manager, span);
-		py_jump(l, end, span);
-	}
-	if (ir_block_used(l->func->builder, handler))
-		with_exceptional(l, manager, handler, log, span);
-	py_join(l, end, span);
-	py_hidden_free(l, manager);
-}
-
-/* The items from `index` on, then the body. */
-static void with_items(struct py_lower *l, const struct with_items *with, uint32_t index)
-{
-	uint32_t depth = l->depth;
-
-	if (index < with->items.count && py_enter_depth(l, with->items.at[index]))
-		with_item(l, with, index);
-	else
-		py_body(l, py_field(l->tree, with->node, PY_F_body));
-	l->depth = depth;
-}
-
-void py_with(struct py_lower *l, uint32_t node)
-{
-	struct with_items with = {.node = node};
-
-	with_collect(l, &with);
-	with_items(l, &with, 0);
 }

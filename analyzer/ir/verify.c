@@ -1,22 +1,9 @@
 #include "analyzer/ir/verify.h"
 
-#include <string.h>
-
-#include "analyzer/base/text.h"
 #include "analyzer/ir/cfg.h"
+#include "analyzer/ir/verify_check.h"
 
-struct check {
-	struct arena *arena; /* of the message */
-	struct arena scratch;
-	const struct ir_module *module;
-	const struct ir_func *func;
-	uint32_t id;
-	const char *wrong;
-};
-
-static void wrong(struct check *c, const char *format, ...) GL_PRINTF(2, 3);
-
-static void wrong(struct check *c, const char *format, ...)
+void check_wrong(struct check *c, const char *format, ...)
 {
 	struct text text = {.arena = c->arena};
 	va_list arguments;
@@ -83,12 +70,13 @@ static void check_sub(struct check *c, uint32_t id, const struct ir_inst *inst)
 	if (inst->sub == SUB_NONE && range.optional)
 		return;
 	if (inst->sub < (unsigned)range.first || inst->sub > (unsigned)range.last)
-		wrong(c, "%%%u: %s cannot have sub %u", id, op_info[inst->op].name, inst->sub);
+		check_wrong(c, "%%%u: %s cannot have sub %u", id, op_info[inst->op].name,
+		            inst->sub);
 	if (inst->sub == SUB_scope_take && inst->op != OP_load)
-		wrong(c, "%%%u: only load takes", id);
+		check_wrong(c, "%%%u: only load takes", id);
 }
 
-static bool names_slot(const struct ir_inst *inst)
+bool check_names_slot(const struct ir_inst *inst)
 {
 	switch (inst->op) {
 	case OP_load:
@@ -116,26 +104,26 @@ static void check_func_name(struct check *c, uint32_t id, const struct ir_inst *
 	const struct ir_func *named;
 
 	if (inst->name == 0 || inst->name >= c->module->funcs.count) {
-		wrong(c, "%%%u: no function f%u", id, inst->name);
+		check_wrong(c, "%%%u: no function f%u", id, inst->name);
 		return;
 	}
 	named = c->module->funcs.at[inst->name];
 	if (named->parent.n != c->id)
-		wrong(c, "%%%u: f%u is not made here", id, inst->name);
+		check_wrong(c, "%%%u: f%u is not made here", id, inst->name);
 	if ((named->kind == FUNC_CLASS_BODY) != (inst->op == OP_class))
-		wrong(c, "%%%u: f%u is of the wrong kind", id, inst->name);
+		check_wrong(c, "%%%u: f%u is of the wrong kind", id, inst->name);
 }
 
 static void check_name(struct check *c, uint32_t id, const struct ir_inst *inst)
 {
 	if (inst->op == OP_function || inst->op == OP_class) {
 		check_func_name(c, id, inst);
-	} else if (names_slot(inst)) {
+	} else if (check_names_slot(inst)) {
 		if (inst->name == 0 || inst->name >= c->func->slots.count)
-			wrong(c, "%%%u: no slot %u", id, inst->name);
+			check_wrong(c, "%%%u: no slot %u", id, inst->name);
 		else if (needs_hidden_slot(inst) &&
 		         c->func->slots.at[inst->name].kind != SLOT_HIDDEN)
-			wrong(c, "%%%u: slot %u is not hidden", id, inst->name);
+			check_wrong(c, "%%%u: slot %u is not hidden", id, inst->name);
 	}
 }
 
@@ -145,17 +133,17 @@ static void check_inst(struct check *c, uint32_t id)
 	const struct op_info *info;
 
 	if (inst->op >= OP_COUNT || inst->sub >= SUB_COUNT) {
-		wrong(c, "%%%u: no such opcode", id);
+		check_wrong(c, "%%%u: no such opcode", id);
 		return;
 	}
 	info = &op_info[inst->op];
 	if (inst->nargs < info->least_args ||
 	    (info->most_args >= 0 && inst->nargs > info->most_args))
-		wrong(c, "%%%u: %s has %u operands", id, info->name, inst->nargs);
+		check_wrong(c, "%%%u: %s has %u operands", id, info->name, inst->nargs);
 	if (inst->args + (uint64_t)inst->nargs > c->func->args.count)
-		wrong(c, "%%%u: operands out of range", id);
+		check_wrong(c, "%%%u: operands out of range", id);
 	if (inst->span.start > inst->span.end)
-		wrong(c, "%%%u: span ends before it starts", id);
+		check_wrong(c, "%%%u: span ends before it starts", id);
 	check_sub(c, id, inst);
 	check_name(c, id, inst);
 }
@@ -163,7 +151,7 @@ static void check_inst(struct check *c, uint32_t id)
 static void check_block_id(struct check *c, uint32_t block, block_id to)
 {
 	if (to.n >= c->func->blocks.count)
-		wrong(c, "b%u: leads to b%u, which is none", block, to.n);
+		check_wrong(c, "b%u: leads to b%u, which is none", block, to.n);
 }
 
 static uint32_t successors_needed(enum ir_op op)
@@ -188,11 +176,13 @@ static void check_end(struct check *c, uint32_t b, const struct ir_block *block)
 		const struct ir_inst *inst = &c->func->insts.at[block->first + i];
 		bool ends = op_info[inst->op].flags & OPF_ENDS_BLOCK;
 		if (ends != (i + 1 == block->count))
-			wrong(c, "b%u: %s at %u of %u", b, op_info[inst->op].name, i, block->count);
+			check_wrong(c, "b%u: %s at %u of %u", b, op_info[inst->op].name, i,
+			            block->count);
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		if ((block->succ[i].n != 0) != (i < needed))
-			wrong(c, "b%u: %s has the wrong successors", b, op_info[last->op].name);
+			check_wrong(c, "b%u: %s has the wrong successors", b,
+			            op_info[last->op].name);
 }
 
 /* Blocks partition the instructions, in order. */
@@ -204,7 +194,7 @@ static void check_blocks(struct check *c)
 		const struct ir_block *block = &c->func->blocks.at[b];
 		if (block->first != next || block->count == 0 ||
 		    block->count > c->func->insts.count - next) {
-			wrong(c, "b%u: not where the block before ends", b);
+			check_wrong(c, "b%u: not where the block before ends", b);
 			return;
 		}
 		next += block->count;
@@ -213,9 +203,9 @@ static void check_blocks(struct check *c)
 		check_block_id(c, b, block->handler);
 	}
 	if (next != c->func->insts.count)
-		wrong(c, "instructions after the last block");
+		check_wrong(c, "instructions after the last block");
 	if (c->func->blocks.count < 2)
-		wrong(c, "no block");
+		check_wrong(c, "no block");
 }
 
 /* The block that consumes an instruction's value: its own, or for `next` the
@@ -241,18 +231,18 @@ static void check_operand(struct check *c, uint32_t id, uint32_t block, uint32_t
 	const struct ir_inst *from;
 
 	if (value == 0 || value >= c->func->insts.count) {
-		wrong(c, "%%%u: operand %%%u is none", id, value);
+		check_wrong(c, "%%%u: operand %%%u is none", id, value);
 		return;
 	}
 	from = &c->func->insts.at[value];
 	if (!(op_info[from->op].flags & OPF_DEFINES))
-		wrong(c, "%%%u: %%%u leaves no value", id, value);
+		check_wrong(c, "%%%u: %%%u leaves no value", id, value);
 	if (home[value] != block)
-		wrong(c, "%%%u: %%%u is consumed outside its block", id, value);
+		check_wrong(c, "%%%u: %%%u is consumed outside its block", id, value);
 	if (from->op != OP_next && value >= id)
-		wrong(c, "%%%u: %%%u is consumed before it is there", id, value);
+		check_wrong(c, "%%%u: %%%u is consumed before it is there", id, value);
 	if (used[value]++)
-		wrong(c, "%%%u: %%%u is consumed twice", id, value);
+		check_wrong(c, "%%%u: %%%u is consumed twice", id, value);
 }
 
 static void check_values(struct check *c)
@@ -271,7 +261,7 @@ static void check_values(struct check *c)
 	}
 	for (uint32_t id = 1; id < c->func->insts.count && !c->wrong; id++)
 		if (!used[id] && (op_info[c->func->insts.at[id].op].flags & OPF_DEFINES))
-			wrong(c, "%%%u: its value is never consumed", id);
+			check_wrong(c, "%%%u: its value is never consumed", id);
 }
 
 /* The item of `next` exists only in a block that nothing else leads to, and
@@ -294,124 +284,12 @@ static void check_entries(struct check *c)
 		uint32_t last = block->first + block->count - 1;
 
 		if (c->func->insts.at[last].op == OP_next && entries[block->succ[0].n] != 1)
-			wrong(c, "b%u: the body of next has another way in", b);
+			check_wrong(c, "b%u: the body of next has another way in", b);
 		for (uint32_t i = 0; i < block->count; i++) {
 			bool caught = c->func->insts.at[block->first + i].op == OP_caught;
 			if (caught != (handler[b] && i == 0))
-				wrong(c, "b%u: caught belongs at the start of handlers", b);
+				check_wrong(c, "b%u: caught belongs at the start of handlers", b);
 		}
-	}
-}
-
-/* Whether the instruction cannot raise, so that no exception leaves from it. */
-static bool is_quiet(const struct check *c, const struct ir_inst *inst)
-{
-	switch (inst->op) {
-	case OP_unknown:
-	case OP_const:
-	case OP_caught:
-	case OP_drop:
-	case OP_jump:
-	case OP_return:
-	case OP_build:
-	case OP_function:
-		return true;
-	case OP_store:
-		return inst->sub != SUB_scope_name;
-	case OP_load:
-	case OP_delete:
-		return names_slot(inst) && c->func->slots.at[inst->name].kind == SLOT_HIDDEN;
-	default:
-		return false;
-	}
-}
-
-/* Which scopes are open, as a bit set over the slots that `enter` names. */
-struct scopes {
-	uint32_t words;
-	uint64_t *at_entry; /* by block */
-	bool *known;
-	uint64_t *now;
-	uint32_t *queue; /* blocks whose entry is new */
-	uint32_t queued;
-};
-
-static void scopes_reach(struct check *c, struct scopes *s, block_id to, uint32_t from)
-{
-	uint64_t *entry;
-
-	if (to.n == 0)
-		return;
-	entry = s->at_entry + (size_t)to.n * s->words;
-	if (!s->known[to.n]) {
-		s->known[to.n] = true;
-		memcpy(entry, s->now, s->words * sizeof(*entry));
-		s->queue[s->queued++] = to.n;
-	} else if (memcmp(entry, s->now, s->words * sizeof(*entry)) != 0) {
-		wrong(c, "b%u: other scopes are open from b%u than from elsewhere", to.n, from);
-	}
-}
-
-static void scopes_leave(struct check *c, const struct scopes *s, uint32_t id)
-{
-	for (uint32_t w = 0; w < s->words; w++)
-		if (s->now[w])
-			wrong(c, "%%%u: leaves the function with a scope open", id);
-}
-
-static void scopes_inst(struct check *c, struct scopes *s, uint32_t b, uint32_t id)
-{
-	const struct ir_inst *inst = &c->func->insts.at[id];
-	block_id handler = c->func->blocks.at[b].handler;
-	uint64_t bit = UINT64_C(1) << (inst->name & 63);
-	uint64_t *word =
-	        &s->now[(inst->op == OP_enter || inst->op == OP_leave) ? inst->name >> 6 : 0];
-
-	if (inst->op == OP_leave) {
-		if (!(*word & bit))
-			wrong(c, "%%%u: the scope is not open", id);
-		*word &= ~bit;
-	}
-	if (handler.n && !is_quiet(c, inst))
-		scopes_reach(c, s, handler, b);
-	else if (inst->op == OP_return || !is_quiet(c, inst))
-		scopes_leave(c, s, id);
-	if (inst->op == OP_enter) {
-		if (*word & bit)
-			wrong(c, "%%%u: the scope is open already", id);
-		*word |= bit;
-	}
-}
-
-static bool has_scopes(const struct check *c)
-{
-	for (uint32_t i = 1; i < c->func->insts.count; i++)
-		if (c->func->insts.at[i].op == OP_enter || c->func->insts.at[i].op == OP_leave)
-			return true;
-	return false;
-}
-
-static void check_scopes(struct check *c)
-{
-	uint32_t count = c->func->blocks.count;
-	struct scopes s = {.words = c->func->slots.count / 64 + 1};
-
-	if (!has_scopes(c))
-		return;
-	s.at_entry = arena_array(&c->scratch, uint64_t, (size_t)count * s.words);
-	s.known = arena_array(&c->scratch, bool, count);
-	s.now = arena_array(&c->scratch, uint64_t, s.words);
-	s.queue = arena_array(&c->scratch, uint32_t, count);
-	scopes_reach(c, &s, (block_id){1}, 0);
-	while (s.queued && !c->wrong) {
-		uint32_t b = s.queue[--s.queued];
-		const struct ir_block *block = &c->func->blocks.at[b];
-
-		memcpy(s.now, s.at_entry + (size_t)b * s.words, s.words * sizeof(*s.now));
-		for (uint32_t i = 0; i < block->count; i++)
-			scopes_inst(c, &s, b, block->first + i);
-		scopes_reach(c, &s, block->succ[0], b);
-		scopes_reach(c, &s, block->succ[1], b);
 	}
 }
 
@@ -428,17 +306,17 @@ static void check_slots(struct check *c)
 		if (slot->kind != SLOT_FREE)
 			continue;
 		if (!parent || slot->outer.n == 0 || slot->outer.n >= parent->slots.count) {
-			wrong(c, "slot %u captures nothing", i);
+			check_wrong(c, "slot %u captures nothing", i);
 			continue;
 		}
 		outer = parent->slots.at[slot->outer.n].kind;
 		if (outer != SLOT_CELL && outer != SLOT_FREE)
-			wrong(c, "slot %u captures what is no cell", i);
+			check_wrong(c, "slot %u captures what is no cell", i);
 	}
 	for (uint32_t p = 0; p < c->func->params.count; p++)
 		if (c->func->params.at[p].slot.n == 0 ||
 		    c->func->params.at[p].slot.n >= c->func->slots.count)
-			wrong(c, "parameter %u has no slot", p);
+			check_wrong(c, "parameter %u has no slot", p);
 }
 
 /* A block of a loop is its header, or its dominator is in the loop too. */
@@ -464,14 +342,14 @@ static void check_cfg(struct check *c)
 		struct cfg_edges edges = cfg_successors(&func->blocks.at[b]);
 
 		if (func->order_of[b] != i)
-			wrong(c, "b%u: order is out of step", b);
+			check_wrong(c, "b%u: order is out of step", b);
 		for (uint32_t e = 0; e < edges.count; e++)
 			if (func->order_of[edges.to[e].n] == UINT32_MAX)
-				wrong(c, "b%u: leads to what is unreachable", b);
+				check_wrong(c, "b%u: leads to what is unreachable", b);
 		if (b != 1 && !cfg_dominates(func, func->dominator[b], (block_id){b}))
-			wrong(c, "b%u: its dominator is none", b);
+			check_wrong(c, "b%u: its dominator is none", b);
 		if (!loop_dominates(func, b))
-			wrong(c, "b%u: its loop's header does not dominate it", b);
+			check_wrong(c, "b%u: its loop's header does not dominate it", b);
 	}
 }
 
