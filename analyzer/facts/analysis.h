@@ -21,6 +21,7 @@ enum facts_limits {
 	FACTS_SWEEP_OBJECTS = 96,    /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
+	FACTS_IMPORT_DEPTH = 2,  /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
 	FACTS_ENTRY_CLASSES = 20,
 	FACTS_CALLEES = 8,           /* alternatives followed at one call */
@@ -141,7 +142,7 @@ struct analysis {
 	uint32_t left_count;
 	struct heap_base base;
 	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
-	uint32_t imports;
+	uint32_t imports, importing; /* bodies run; bodies that run now */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
 	uint32_t all_steps;

@@ -156,7 +156,7 @@ static bool too_deep(const struct analysis *a, context_id context, const struct 
 	const struct context *c = context_get(a, context);
 	int same = 0;
 
-	if (a->exhausted || c->depth >= FACTS_MAX_DEPTH)
+	if (a->exhausted || c->depth >= (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH))
 		return true;
 	for (; context.n != 0; context = context_get(a, context)->parent)
 		same += context_get(a, context)->func == func;

@@ -787,7 +787,9 @@ value_id run_module(struct analysis *a, struct activation *act, struct state *st
 	inner = activation_begin(a, NULL, file, body,
 				 context_enter(a, (context_id){0}, file, body, 0, 0));
 	object_renew(a, fresh, inner.frame);
+	a->importing++;
 	run_function(a, &inner, fresh);
+	a->importing--;
 	state_promote(a, fresh);
 	heap_switch(a, before);
 	return value_of(a, id);
