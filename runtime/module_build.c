@@ -227,7 +227,15 @@ static int gates_of(const struct ag_module *m)
 	return m->name[0] == 'L' ? 4 : m->name[0] == 'G' ? 3 : 1;
 }
 
-/* w_ih, w_hh, b_ih, b_hh of one layer and direction; `tail` ends their names. */
+/* What a layer gives out: its hidden size, or an LSTM's projection. */
+static int64_t given_out(const struct ag_module *m)
+{
+	int64_t proj = m->id == AG_MODULE_LSTM ? ag_module_int(m, "proj_size") : 0;
+
+	return proj ? proj : ag_module_int(m, "hidden_size");
+}
+
+/* w_ih, w_hh, b_ih, b_hh, w_hr of one layer and direction; `tail` ends their names. */
 static int recurrent_set(struct ag_ctx *ctx, struct ag_module *m, int64_t in, const char *tail,
                          struct ag_array *arrays)
 {
@@ -240,12 +248,23 @@ static int recurrent_set(struct ag_ctx *ctx, struct ag_module *m, int64_t in, co
 		struct ag_tensor *t;
 
 		shape[0] = gates_of(m) * h;
-		shape[1] = i == 0 ? in : h;
+		shape[1] = i == 0 ? in : given_out(m);
 		snprintf(name, sizeof(name), "%s%s", heads[i], tail);
 		t = parameter(ctx, m, name, i < 2 ? 2 : 1, shape);
 		if (!t)
 			return -1;
 		arrays[i] = array_of(t);
+	}
+	if (given_out(m) != h) {
+		struct ag_tensor *t;
+
+		shape[0] = given_out(m);
+		shape[1] = h;
+		snprintf(name, sizeof(name), "weight_hr%s", tail);
+		t = parameter(ctx, m, name, 2, shape);
+		if (!t)
+			return -1;
+		arrays[n++] = array_of(t);
 	}
 	for (; i < 4 && !*tail; i++)
 		ag_module_set_tensor(ctx, m, AG_SLOT_PARAMETER, heads[i], NULL);
@@ -264,12 +283,13 @@ bool ag_build_recurrent(struct ag_ctx *ctx, struct ag_module *m)
 		               h < 1 ? "hidden_size" : "num_layers");
 	for (l = 0; l < layers; l++) {
 		for (d = 0; d < directions; d++) {
-			if (count + 4 > MAX_RECURRENT)
+			if (count + 5 > MAX_RECURRENT)
 				return ag_fail(ctx, AG_ERR_VALUE, "too many recurrent layers");
 			ag_module_label(tail, sizeof(tail), "_l", (int)l, d ? "_reverse" : "");
 			n = recurrent_set(ctx, m,
-			                  l ? h * directions : ag_module_int(m, "input_size"), tail,
-			                  arrays + count);
+			                  l ? given_out(m) * directions
+			                    : ag_module_int(m, "input_size"),
+			                  tail, arrays + count);
 			if (n < 0)
 				return false;
 			count += n;

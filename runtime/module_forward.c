@@ -1,6 +1,5 @@
 /* What layers do when they are called. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,10 @@ static int split_words(const char *list, char words[MAX_WORDS][WORD_LENGTH])
 	while (*list && n < MAX_WORDS) {
 		size_t length = strcspn(list, " ");
 
-		snprintf(words[n++], WORD_LENGTH, "%.*s", (int)length, list);
+		if (length >= WORD_LENGTH)
+			break;
+		memcpy(words[n], list, length);
+		words[n++][length] = '\0';
 		list += length + (list[length] == ' ');
 	}
 	return n;
@@ -132,15 +134,33 @@ static bool run_container(struct ag_ctx *ctx, struct ag_module *m, const struct 
 
 /* ---- recurrent layers: input, optional states */
 
-static struct ag_tensor *zero_state(struct ag_ctx *ctx, struct ag_module *m, struct ag_tensor *x)
+static struct ag_tensor *zero_state(struct ag_ctx *ctx, struct ag_module *m, struct ag_tensor *x,
+                                    int64_t width)
 {
 	bool first = ag_module_int(m, "batch_first") != 0;
 	int64_t shape[3];
 
 	shape[0] = ag_module_int(m, "num_layers") * (ag_module_int(m, "bidirectional") ? 2 : 1);
 	shape[1] = x->ndim == 3 ? x->shape[first ? 0 : 1] : 1;
-	shape[2] = ag_module_int(m, "hidden_size");
+	shape[2] = width;
 	return op_zeros(ctx, (enum ag_dtype)x->dtype, 3, shape);
+}
+
+/* The results of one sequence without a batch lose the dimension that it was given. */
+static bool drop_batch(struct ag_ctx *ctx, struct ag_results *results, int64_t batch_dim)
+{
+	uint32_t i;
+
+	for (i = 0; i < results->count; i++) {
+		struct ag_value v[2] = {ag_arg(results->at[i]), ag_int(i ? 1 : batch_dim)};
+		struct ag_tensor *t = ag_call1(ctx, AG_OP_squeeze_dim, v, 2);
+
+		if (!t)
+			return false;
+		ag_release(results->at[i]);
+		results->at[i] = t;
+	}
+	return true;
 }
 
 /* State i of the call: a tensor argument, or an item of a tuple. */
@@ -181,16 +201,27 @@ static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct 
 	struct ag_args call = {v, 9, NULL, 0};
 	struct ag_tensor *h, *c;
 	uint32_t i, n = 0;
-	bool good;
+	int64_t batch_dim = ag_module_int(m, "batch_first") ? 0 : 1;
+	int64_t hidden = ag_module_int(m, "hidden_size");
+	int64_t proj = m->id == AG_MODULE_LSTM ? ag_module_int(m, "proj_size") : 0;
+	bool good, batch = x && x->ndim == 3;
 
-	if (!x || x->ndim != 3)
-		return ag_fail(ctx, AG_ERR_RUNTIME, "%s: Expected input to be 3D, got %dD instead",
-		               m->name, x ? x->ndim : 0);
+	if (!x || (x->ndim != 3 && x->ndim != 2))
+		return ag_fail(ctx, AG_ERR_VALUE,
+		               "%s: Expected input to be 2D or 3D, got %dD instead", m->name,
+		               x ? x->ndim : 0);
 	h = state_of(args, 0);
 	c = state_of(args, 1);
-	h = h ? h : zero_state(ctx, m, x);
+	if (!batch) {
+		x = op_unsqueeze(ctx, x, batch_dim);
+		h = h ? op_unsqueeze(ctx, h, 1) : NULL;
+		c = c ? op_unsqueeze(ctx, c, 1) : NULL;
+		if (!x)
+			return false;
+	}
+	h = h ? h : zero_state(ctx, m, x, proj ? proj : hidden);
 	if (m->id == AG_MODULE_LSTM && !c)
-		c = zero_state(ctx, m, x);
+		c = zero_state(ctx, m, x, hidden);
 	params = ag_alloc(m->nslots, sizeof(*params));
 	for (i = 0; i < m->nslots; i++) {
 		if (m->slots[i].tensor)
@@ -209,7 +240,7 @@ static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct 
 	v[8] = ag_bool(ag_module_int(m, "batch_first") != 0);
 	good = ag_call(ctx, recurrent_function(m), &call, results);
 	free(params);
-	return good;
+	return good && (batch || drop_batch(ctx, results, batch_dim));
 }
 
 static bool run_cell(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,

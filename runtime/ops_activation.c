@@ -148,7 +148,7 @@ static bool activate(struct ag_frame *f, enum act act, const double *p, enum ag_
 	if (integers && (act == ACT_clamp_range || act == ACT_clamp_min || act == ACT_clamp_max) &&
 	    (f->v[1].kind == AG_FLOAT || f->v[2].kind == AG_FLOAT))
 		dtype = f->ctx->default_dtype;
-	out = ag_result(f, dtype, a->ndim, a->shape, wants1(f->ctx, a));
+	out = ag_result_like(f, dtype, a->ndim, a->shape, wants1(f->ctx, a), &a, 1);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, from_result ? result : acts[act].node, a, 1, 2);
@@ -460,7 +460,7 @@ bool op_run_relu(struct ag_frame *f)
 	maybe_inplace(f, 1);
 	if (!ag_no_complex(f->ctx, a))
 		return false;
-	out = ag_result(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a));
+	out = ag_result_like(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a), &a, 1);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_Relu, a, 1, 0);

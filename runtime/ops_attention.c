@@ -466,7 +466,7 @@ static struct ag_tensor *unweighed(struct ag_frame *f, struct mha *m)
 	v[5] = ag_bool(arg_b(f, MHA_CAUSAL) && !m->mask);
 	v[6] = ag_none();
 	v[7] = ag_bool(false);
-	return op_contiguous(c, op_permute(c, op_call(c, AG_OP_sdpa, v, 8), order, 4));
+	return op_permute(c, op_call(c, AG_OP_sdpa, v, 8), order, 4);
 }
 
 bool op_run_multi_head_attention(struct ag_frame *f)

@@ -38,7 +38,7 @@ static bool binary_open(struct ag_frame *f, struct binary *b)
 
 static struct ag_tensor *binary_out(struct ag_frame *f, const struct binary *b)
 {
-	return ag_result(f, b->dtype, b->ndim, b->shape, b->record);
+	return ag_result_like(f, b->dtype, b->ndim, b->shape, b->record, b->in, 2);
 }
 
 static struct ag_node *binary_node(struct ag_frame *f, struct binary *b, enum ag_node_kind kind,
@@ -218,7 +218,7 @@ static void save_crosswise(struct ag_frame *f, struct ag_node *node, const struc
 	if (!node)
 		return;
 	if (needs(node, 0))
-		ag_save_arg(f, node, 0, b->in[1]);
+		ag_save_input(node, 0, b->in[1]);
 	if (needs(node, 1))
 		ag_save_arg(f, node, 1, b->in[0]);
 }
@@ -306,7 +306,7 @@ static bool divide(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag
 	if (!out)
 		return false;
 	node = binary_node(f, &b, kind, 2);
-	if (node && kind == AG_NODE_Div) {
+	if (node && (kind == AG_NODE_Div || kind == AG_NODE_DivMode)) {
 		ag_save_arg(f, node, 0, b.in[1]);
 		if (needs(node, 1))
 			ag_save_arg(f, node, 1, b.in[0]);
@@ -500,18 +500,24 @@ bool bw_RemainderTensor(struct ag_bw *b)
 
 bool op_run_xlogy(struct ag_frame *f)
 {
-	struct ag_ctx *c = f->ctx;
-	struct binary b;
-	struct ag_tensor *log_y;
+	return both_saved(f, AG_NODE_Xlogy, map_xlogy, NULL);
+}
 
-	if (!binary_open(f, &b))
+bool bw_Xlogy(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *other = B_SAVED(0), *self = B_SAVED(1), *flat;
+	struct ag_value v[3];
+
+	if (!other || !self)
 		return false;
-	if (b.record) {
-		log_y = op_where_n(c, op_eq_n(c, b.in[0], 0), op_zeros_as(c, b.in[0]), 0);
-		log_y = op_add(c, log_y, op_mul(c, b.in[0], op_log(c, b.in[1])));
-		return ag_give_ref(f, log_y);
-	}
-	return divide(f, AG_NODE_None, map_xlogy, NULL);
+	flat = op_logical_and(c, op_eq_n(c, self, 0), op_le_n(c, other, 0));
+	v[0] = ag_arg(flat);
+	v[1] = ag_float(0);
+	v[2] = ag_arg(op_mul(c, B_GRAD, op_log(c, other)));
+	B_SET(0, op_call(c, AG_OP_where, v, 3));
+	B_SET(1, op_div(c, op_mul(c, B_GRAD, self), other));
+	return true;
 }
 
 /* ---- powers */

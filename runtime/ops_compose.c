@@ -645,52 +645,15 @@ bool op_run_broadcast_tensors(struct ag_frame *f)
 	return true;
 }
 
-/* ---- two statistics at once, and those that leave out NaN */
-
-static bool with_mean(struct ag_frame *f, enum ag_op op)
-{
-	struct ag_value v[3] = {f->v[0], f->v[1], f->v[3]};
-
-	return ag_give_ref(f, op_call(f->ctx, op, f->v, 4)) &&
-	       ag_give_ref(f, op_call(f->ctx, AG_OP_mean, v, 3));
-}
-
-bool op_run_std_mean(struct ag_frame *f)
-{
-	return with_mean(f, AG_OP_std);
-}
-
-bool op_run_var_mean(struct ag_frame *f)
-{
-	return with_mean(f, AG_OP_var);
-}
-
-static struct ag_tensor *sum_known(struct ag_frame *f, struct ag_tensor *x)
-{
-	struct ag_value v[3] = {ag_arg(x), f->v[1], f->v[2]};
-
-	return op_call(f->ctx, AG_OP_sum, v, 3);
-}
-
-static struct ag_tensor *no_nan(struct ag_frame *f, struct ag_tensor **valid)
-{
-	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *a = arg_t(f, 0);
-
-	*valid = op_eq(c, a, a);
-	return op_where_n(c, *valid, a, 0);
-}
-
-bool op_run_nansum(struct ag_frame *f)
-{
-	struct ag_tensor *valid, *x = no_nan(f, &valid);
-
-	return ag_give_ref(f, sum_known(f, x));
-}
+/* ---- a mean that leaves out NaN */
 
 bool op_run_nanmean(struct ag_frame *f)
 {
-	struct ag_tensor *valid, *x = no_nan(f, &valid);
+	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *a = arg_t(f, 0), *known = op_eq(c, a, a);
+	struct ag_value v[3] = {ag_arg(a), f->v[1], f->v[2]};
+	struct ag_tensor *sum = op_call(c, AG_OP_nansum, v, 3);
 
-	return ag_give_ref(f, op_div(f->ctx, sum_known(f, x), sum_known(f, valid)));
+	v[0] = ag_arg(known);
+	return ag_give_ref(f, op_div(c, sum, op_call(c, AG_OP_sum, v, 3)));
 }

@@ -193,7 +193,7 @@ bool op_run_fill(struct ag_frame *f)
 	struct ag_node *node;
 
 	if (!value)
-		return fill_with(f, AG_NODE_Fill, arg_f(f, 1));
+		return fill_with(f, AG_NODE_FillInplace, arg_f(f, 1));
 	if (value->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "fill_ only supports 0-dimension value tensor but got tensor with "
@@ -216,6 +216,11 @@ bool bw_Zero(struct ag_bw *b)
 bool bw_Fill(struct ag_bw *b)
 {
 	return bw_Zero(b);
+}
+
+bool bw_FillInplace(struct ag_bw *b)
+{
+	return bw_Fill(b);
 }
 
 bool bw_FillTensor(struct ag_bw *b)

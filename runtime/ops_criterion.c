@@ -265,23 +265,10 @@ static struct ag_tensor *old_distance(struct ag_ctx *c, struct ag_tensor *x, str
 	return op_call(c, AG_OP_old_norm, v, 4);
 }
 
-static struct ag_tensor *distance(struct ag_ctx *c, struct ag_tensor *x, struct ag_tensor *y,
-                                  double p, double eps)
-{
-	struct ag_tensor *d = plus(c, op_sub(c, x, y), eps);
-	struct ag_value dim = ag_int(-1), v[4];
-
-	v[0] = ag_arg(d);
-	v[1] = ag_float(p);
-	v[2] = ag_list(&dim, 1);
-	v[3] = ag_bool(false);
-	return op_call(c, AG_OP_vector_norm, v, 4);
-}
-
 /* x1, x2, p, eps, keepdim */
 bool op_run_pairwise_distance(struct ag_frame *f)
 {
-	struct ag_tensor *d = distance(f->ctx, arg_t(f, 0), arg_t(f, 1), arg_f(f, 2), arg_f(f, 3));
+	struct ag_tensor *d = old_distance(f->ctx, arg_t(f, 0), arg_t(f, 1), arg_f(f, 2), arg_f(f, 3));
 
 	if (d && arg_b(f, 4))
 		d = op_unsqueeze(f->ctx, d, -1);

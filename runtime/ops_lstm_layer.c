@@ -146,7 +146,7 @@ static void layer_gradients(struct ag_bw *b, struct ag_tensor *const *in,
 		lstm_forward(&l);
 		lstm_backward(&l, &g);
 		lstm_release(&l);
-		memcpy(made[4], made[3], (size_t)in[3]->numel * sizeof(double));
+		memcpy(made[4], made[3], (size_t)(4 * l.hidden) * sizeof(double));
 		for (i = 0; i < LAYER_INPUTS; i++) {
 			if (out[i])
 				ag_put_plain(out[i], made[i]);

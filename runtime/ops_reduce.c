@@ -139,14 +139,155 @@ bool op_run_std(struct ag_frame *f)
 	       save_both(f, a, &r, AG_NODE_Std, row_std, p);
 }
 
+/* The gradient of a standard deviation, as that of a variance. */
+static struct ag_tensor *as_var(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *std)
+{
+	g = op_div(c, g, op_mul_number(c, std, 2));
+	return op_where_n(c, op_ne_n(c, std, 0), g, 0);
+}
+
 bool bw_Std(struct ag_bw *b)
 {
-	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *result = B_SAVED(0), *g;
+	B_SET(0, var_backward(b, as_var(B_CTX, B_GRAD, B_SAVED(0)), B_SAVED(1)));
+	return true;
+}
 
-	g = op_div(c, B_GRAD, op_mul_number(c, result, 2));
-	g = op_where_n(c, op_ne_n(c, result, 0), g, 0);
-	B_SET(0, var_backward(b, g, B_SAVED(1)));
+/* ---- two statistics at once */
+
+static double row_mean(const double *row, int64_t n, const double *p)
+{
+	double sum = 0;
+	int64_t i;
+
+	(void)p;
+	for (i = 0; i < n; i++)
+		sum += row[i];
+	return sum / (double)n;
+}
+
+static bool with_mean(struct ag_frame *f, enum ag_node_kind kind, row_fn *fn)
+{
+	struct ag_tensor *a = arg_t(f, 0), *out, *mean;
+	double p[2] = {correction_of(f), 0};
+	int64_t words[AG_MAX_DIMS + 3];
+	struct ag_reduction r;
+	struct ag_node *node;
+	uint32_t n;
+
+	if (!ag_need_float(f, a) || !ag_reduction_open(f, a, 1, arg_b(f, 3), &r))
+		return false;
+	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, r.ndim, r.shape, true);
+	mean = scoped(f->ctx, ag_make(f->ctx, (enum ag_dtype)a->dtype, r.ndim, r.shape, true));
+	if (!out || !mean) {
+		ag_release(out);
+		return false;
+	}
+	reduce_rows(out, a, &r, fn, p);
+	reduce_rows(mean, a, &r, row_mean, p);
+	n = ag_reduction_words(a, &r, words);
+	node = ag_record1(f->ctx, kind, a, kind == AG_NODE_StdMean ? 2 : 1, n);
+	if (node) {
+		memcpy(node->ints, words, n * sizeof(*words));
+		node->num[0] = p[0];
+		ag_save_input(node, 0, a);
+		ag_set_history(out, node);
+		ag_set_history(mean, node);
+	}
+	if (node && kind == AG_NODE_StdMean)
+		ag_save_output(node, 1, out);
+	ag_node_release(node);
+	return ag_give(f, out) && ag_give_ref(f, mean);
+}
+
+bool op_run_var_mean(struct ag_frame *f)
+{
+	return with_mean(f, AG_NODE_VarMean, row_var);
+}
+
+bool op_run_std_mean(struct ag_frame *f)
+{
+	return with_mean(f, AG_NODE_StdMean, row_std);
+}
+
+static bool mean_too(struct ag_bw *b, struct ag_tensor *g)
+{
+	struct ag_tensor *self = B_SAVED(0), *sum = NULL, *of_mean;
+	int64_t count = 1, kept;
+
+	if (!self)
+		return false;
+	kept = b->grads[0] ? b->grads[0]->numel : b->grads[1] ? b->grads[1]->numel : 1;
+	count = kept ? self->numel / kept : 1;
+	if (g)
+		sum = var_backward(b, g, self);
+	if (b->grads[1]) {
+		of_mean = op_div_n(B_CTX, ag_unreduce(B_CTX, b->grads[1], b->node->ints),
+		                   (double)count);
+		sum = sum ? op_add(B_CTX, sum, of_mean) : of_mean;
+	}
+	if (sum)
+		B_SET(0, sum);
+	return sum != NULL;
+}
+
+bool bw_VarMean(struct ag_bw *b)
+{
+	return mean_too(b, b->grads[0]);
+}
+
+bool bw_StdMean(struct ag_bw *b)
+{
+	struct ag_tensor *std = B_SAVED(1);
+
+	if (!std)
+		return false;
+	return mean_too(b, b->grads[0] ? as_var(B_CTX, b->grads[0], std) : NULL);
+}
+
+/* ---- a sum that leaves out NaN */
+
+static double row_known(const double *row, int64_t n, const double *p)
+{
+	double sum = 0;
+	int64_t i;
+
+	(void)p;
+	for (i = 0; i < n; i++)
+		sum += isnan(row[i]) ? 0 : row[i];
+	return sum;
+}
+
+bool op_run_nansum(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0), *out;
+	int64_t words[AG_MAX_DIMS + 3];
+	struct ag_reduction r;
+	struct ag_node *node;
+	uint32_t n;
+
+	if (!ag_need_float(f, a) || !ag_reduction_open(f, a, 1, arg_b(f, 2), &r))
+		return false;
+	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, r.ndim, r.shape, true);
+	if (!out)
+		return false;
+	n = ag_reduction_words(a, &r, words);
+	node = ag_record1(f->ctx, AG_NODE_Nansum, a, 1, n);
+	if (node) {
+		memcpy(node->ints, words, n * sizeof(*words));
+		ag_save_input(node, 0, a);
+	}
+	reduce_rows(out, a, &r, row_known, NULL);
+	return ag_finish(f, out, node);
+}
+
+bool bw_Nansum(struct ag_bw *b)
+{
+	struct ag_tensor *self = B_SAVED(0), *g;
+
+	if (!self)
+		return false;
+	g = ag_unreduce(B_CTX, B_GRAD, b->node->ints);
+	B_SET(0, op_where_n(B_CTX, op_eq(B_CTX, self, self), g, 0));
 	return true;
 }
 

@@ -175,6 +175,26 @@ bool op_run_pad(struct ag_frame *f)
 	return out && ag_give_ref(f, out);
 }
 
+/* As the layers have it: one number stands for all sides of nd dimensions. */
+bool op_run_pad_sides(struct ag_frame *f)
+{
+	int64_t pads[2 * AG_MAX_DIMS], nd = arg_i(f, 2);
+	struct ag_value items[2 * SPATIAL_DIMS], v[4] = {f->v[0]};
+	int n = arg_ints(f, 1, pads, 2 * AG_MAX_DIMS), i;
+	struct ag_tensor *out;
+
+	if (n != 1 && n != 2 * nd)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "padding must have 1 or %d values",
+		               2 * (int)nd);
+	for (i = 0; i < 2 * nd && i < 2 * SPATIAL_DIMS; i++)
+		items[i] = ag_int(pads[n == 1 ? 0 : i]);
+	v[1] = ag_list(items, (size_t)i);
+	v[2] = f->v[3];
+	v[3] = f->v[4];
+	out = op_call(f->ctx, AG_OP_pad, v, 4);
+	return out && ag_give_ref(f, out);
+}
+
 /* ---- unfolding */
 
 /* Kernel, dilation, padding, stride from argument `at` on; the blocks of s->in. */

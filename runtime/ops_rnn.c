@@ -260,8 +260,9 @@ static bool run_onednn(struct ag_ctx *ctx, const struct cell *cell, struct ag_te
 	int i;
 
 	if (!b_ih) {
-		b_ih = op_zeros(ctx, (enum ag_dtype)cell->w_ih->dtype, 1, cell->w_ih->shape);
-		b_hh = op_zeros(ctx, (enum ag_dtype)cell->w_ih->dtype, 1, cell->w_ih->shape);
+		/* PyTorch makes them as large as the weights. */
+		b_ih = op_zeros_as(ctx, cell->w_ih);
+		b_hh = op_zeros_as(ctx, cell->w_hh);
 	}
 	v[0] = ag_arg(x);
 	v[1] = ag_arg(cell->w_ih);
@@ -429,6 +430,33 @@ static bool stack_open(struct stack *s, struct ag_frame *f, enum cell_kind kind)
 	return stack_fits(s);
 }
 
+/* As transpose_(0, 1) leaves a fresh result: no view of another tensor. */
+static struct ag_tensor *transposed_in_place(struct ag_ctx *ctx, struct ag_tensor *x)
+{
+	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS];
+	struct ag_tensor *t;
+	struct ag_node *node;
+
+	memcpy(shape, x->shape, sizeof(shape));
+	memcpy(strides, x->strides, sizeof(strides));
+	shape[0] = x->shape[1];
+	shape[1] = x->shape[0];
+	strides[0] = x->strides[1];
+	strides[1] = x->strides[0];
+	t = scoped(ctx, ag_alias(x, x->ndim, shape, strides, x->offset));
+	node = t ? ag_record1(ctx, AG_NODE_TransposeInplace, x, 0, 0) : NULL;
+	if (node)
+		ag_set_history(t, node);
+	ag_node_release(node);
+	return t;
+}
+
+bool bw_TransposeInplace(struct ag_bw *b)
+{
+	B_SET(0, transpose01(B_CTX, B_GRAD));
+	return true;
+}
+
 static bool run_stack(struct ag_frame *f, enum cell_kind kind)
 {
 	bool batch_first = arg_b(f, 8), good = false;
@@ -447,7 +475,9 @@ static bool run_stack(struct ag_frame *f, enum cell_kind kind)
 	s.final_c = s.final_h + cells;
 	out = s.x ? run_layers(&s) : NULL;
 	if (out && batch_first)
-		out = transpose01(f->ctx, out);
+		out = kind == CELL_LSTM && arg_t(f, 0)->dtype == AG_F32 && !s.projected
+		              ? transpose01(f->ctx, out)
+		              : transposed_in_place(f->ctx, out);
 	if (out)
 		good = ag_give_ref(f, out) && give_finals(&s, s.final_h) &&
 		       (kind != CELL_LSTM || give_finals(&s, s.final_c));

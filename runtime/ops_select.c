@@ -75,6 +75,7 @@ bool op_run_where(struct ag_frame *f)
 	out = ag_make(f->ctx, dtype, ndim, shape, true);
 	if (!out)
 		return false;
+	ag_layout(out, in, 3);
 	node = ag_record(f->ctx, AG_NODE_Where, in + 1, 2, 1, 0);
 	if (node)
 		ag_save_input(node, 0, in[0]);
@@ -124,7 +125,8 @@ bool op_run_masked_fill(struct ag_frame *f)
 		        ag_dtype_name((enum ag_dtype)mask->dtype));
 	if (!ag_broadcast(f->ctx, a, mask, &ndim, shape))
 		return false;
-	out = ag_result(f, (enum ag_dtype)a->dtype, ndim, shape, wants2(f->ctx, a, edges[1]));
+	out = ag_result_like(f, (enum ag_dtype)a->dtype, ndim, shape, wants2(f->ctx, a, edges[1]),
+	                     &a, 1);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, edges[1] ? AG_NODE_MaskedFillTensor : AG_NODE_MaskedFill, edges,
@@ -192,8 +194,8 @@ bool op_run_clamp_tensor(struct ag_frame *f)
 		               "torch.clamp: At least one of 'min' or 'max' must not be None");
 	if (!broadcast3(f->ctx, in, 3, &ndim, shape))
 		return false;
-	out = ag_result(f, ag_result_type(f->ctx, values, 3), ndim, shape,
-	                ag_wants_grad(f->ctx, edges, 3));
+	out = ag_result_like(f, ag_result_type(f->ctx, values, 3), ndim, shape,
+	                     ag_wants_grad(f->ctx, edges, 3), in, 3);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_ClampTensor, edges, 3, 3, 0);
@@ -259,7 +261,8 @@ bool op_run_lerp(struct ag_frame *f)
 
 	if (!in[2] || !broadcast3(f->ctx, in, 3, &ndim, shape))
 		return false;
-	out = ag_result(f, (enum ag_dtype)in[0]->dtype, ndim, shape, ag_wants_grad(f->ctx, in, 3));
+	out = ag_result_like(f, (enum ag_dtype)in[0]->dtype, ndim, shape,
+	                     ag_wants_grad(f->ctx, in, 3), in, 3);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, number ? AG_NODE_LerpScalar : AG_NODE_LerpTensor, in,
@@ -333,8 +336,8 @@ static bool addc(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn)
 
 	if (!broadcast3(f->ctx, in, 3, &ndim, shape))
 		return false;
-	out = ag_result(f, ag_result_type(f->ctx, values, 3), ndim, shape,
-	                ag_wants_grad(f->ctx, in, 3));
+	out = ag_result_like(f, ag_result_type(f->ctx, values, 3), ndim, shape,
+	                     ag_wants_grad(f->ctx, in, 3), in, 3);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, kind, in, 3, 3, 0);
@@ -417,7 +420,8 @@ bool op_run_nan_to_num(struct ag_frame *f)
 	               arg_none(f, 3) ? -top : arg_f(f, 3)};
 	struct ag_node *node;
 
-	out = ag_result(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a));
+	out = ag_result_like(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a), &a,
+	                     1);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_NanToNum, a, 1, 0);

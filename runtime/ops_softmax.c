@@ -359,6 +359,9 @@ static struct ag_tensor *noise_of(struct ag_ctx *ctx, struct ag_tensor *a, doubl
 	for (i = 0; a->dtype != AG_F64 && i < noise->numel; i++)
 		values[i] = floats[i];
 	ag_put_plain(noise, values);
+	/* Drawn in the order of memory, which is that of a when the noise is as large. */
+	if (ag_same_shape(noise, a) && ag_is_dense(a))
+		memcpy(noise->strides, a->strides, sizeof(noise->strides));
 	free(values);
 	free(floats);
 	return noise;

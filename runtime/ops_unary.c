@@ -34,6 +34,17 @@ static double ag_trigamma(double x)
 	       f / x * (1.0 / 6 - f * (1.0 / 30 - f * (1.0 / 42 - f * (1.0 / 30))));
 }
 
+/* psi''(x): the same way */
+static double ag_tetragamma(double x)
+{
+	double sum = 0, f;
+
+	for (; x < 10; x++)
+		sum -= 2 / (x * x * x);
+	f = 1 / (x * x);
+	return sum - f - f / x - f * f * (0.5 - f * (1.0 / 6 - f * (1.0 / 6 - f * 3.0 / 10)));
+}
+
 #define UNARY(id, node, saves, rule, expression)                                                   \
 	static void map_##id(int64_t n, double *out, const double *const *in, const double *p)     \
 	{                                                                                          \
@@ -105,7 +116,7 @@ static bool unary(struct ag_frame *f, ag_map_fn *fn, enum ag_node_kind kind, int
 		dtype = AG_BOOL8;
 	else if (rule == FLOAT && ag_category(dtype) < 2)
 		dtype = f->ctx->default_dtype;
-	out = ag_result(f, dtype, a->ndim, a->shape, rule != BOOL && wants1(f->ctx, a));
+	out = ag_result_like(f, dtype, a->ndim, a->shape, rule != BOOL && wants1(f->ctx, a), &a, 1);
 	if (!out)
 		return false;
 	node = rule == BOOL ? NULL : ag_record1(f->ctx, kind, a, saves ? 1 : 0, 0);
@@ -199,7 +210,14 @@ FORMULA(Frac, g)
 
 bool bw_Trigamma(struct ag_bw *b)
 {
-	return ag_fail(B_CTX, AG_ERR_RUNTIME, "the derivative for 'trigamma' is not implemented");
+	B_SET(0, op_mul(B_CTX, B_GRAD, op_tetragamma(B_CTX, B_SAVED(0))));
+	return true;
+}
+
+bool bw_Tetragamma(struct ag_bw *b)
+{
+	return ag_fail(B_CTX, AG_ERR_RUNTIME,
+	               "the derivative of 'polygamma(2)' is not implemented");
 }
 
 /* tanh and sigmoid have backward ops of their own, with second derivatives. */

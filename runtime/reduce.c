@@ -122,6 +122,16 @@ static struct ag_tensor *reduce_sum(struct ag_ctx *ctx, struct ag_tensor *a,
 	return out;
 }
 
+/* A cast that is part of an op: it has no node of its own. */
+static struct ag_tensor *cast_alone(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype)
+{
+	struct ag_grad_mode mode = ag_no_grad(ctx);
+	struct ag_tensor *cast = op_cast(ctx, a, dtype);
+
+	ag_set_grad_mode(ctx, mode);
+	return cast;
+}
+
 static bool sum_or_mean(struct ag_frame *f, bool mean, uint32_t dims, uint32_t keep, uint32_t type)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
@@ -132,7 +142,7 @@ static bool sum_or_mean(struct ag_frame *f, bool mean, uint32_t dims, uint32_t k
 	uint32_t n;
 
 	if (f->v[type].kind == AG_DTYPE)
-		a = op_cast(f->ctx, a, f->v[type].as.dtype);
+		a = cast_alone(f->ctx, a, f->v[type].as.dtype);
 	if (!a || !ag_no_complex(f->ctx, a))
 		return false;
 	dtype = (enum ag_dtype)a->dtype;
@@ -154,7 +164,7 @@ static bool sum_or_mean(struct ag_frame *f, bool mean, uint32_t dims, uint32_t k
 	                       : ag_record1(f->ctx,
 	                                    mean ? (r.whole ? AG_NODE_Mean : AG_NODE_MeanDim)
 	                                         : (r.whole ? AG_NODE_Sum : AG_NODE_SumDim),
-	                                    a, 0, n);
+	                                    arg_t(f, 0), 0, n);
 	if (node)
 		memcpy(node->ints, words, n * sizeof(*words));
 	return ag_finish(f, out, node);

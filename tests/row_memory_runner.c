@@ -6,7 +6,7 @@
 #include "tests/row_checks.h"
 #include "tests/row_runner.h"
 
-enum { MOST_NODES = 160 };
+enum { MOST_NODES = 320 };
 
 static int64_t live_bytes(const struct row_run *run)
 {

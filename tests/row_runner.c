@@ -60,7 +60,8 @@ static void fill_input(struct ag_random *random, const json_t *spec, float *out,
 	if (strcmp(kind, "u") == 0)
 		ag_random_fill_uniform_f32(random, out, count, 0, 1);
 	if (strcmp(kind, "spd") == 0)
-		side = (size_t)sqrt((double)count);
+		side = (size_t)recorded_at(spec, "shape",
+		                           json_array_size(json_object_get(spec, "shape")) - 1);
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(kind, "u") == 0) {
 			float scaled = out[i] * 0.8F;
@@ -68,7 +69,7 @@ static void fill_input(struct ag_random *random, const json_t *spec, float *out,
 		} else if (strcmp(kind, "bool") == 0) {
 			out[i] = i % 2 == 0;
 		} else if (strcmp(kind, "spd") == 0) {
-			out[i] = (i / side == i % side) + 0.125F;
+			out[i] = (i / side % side == i % side) + 0.125F;
 		} else {
 			out[i] = strcmp(kind, "ones") == 0 ? 1.0F : 0.25F;
 		}

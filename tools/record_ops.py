@@ -180,7 +180,7 @@ class Steps:
         if text.startswith("nn."):
             return self.add(module=text[3:], args=[self.expression(a) for a in node.args],
                             kw=keywords)
-        if text.split(".")[0] in ("torch", "F"):
+        if text.split(".")[0] in ("torch", "F") and "(" not in text:
             return self.call(text, [self.expression(a) for a in node.args], keywords)
         args = [self.expression(node.func.value)]
         return self.call("Tensor." + node.func.attr,

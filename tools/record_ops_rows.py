@@ -462,3 +462,194 @@ row("randperm", "torch.randperm(6)", X, "none")
 row("rand_like", "torch.rand_like(x)", X, "x")
 row("tensor", "torch.tensor([1.0, 2.0])", X, "none")
 row("new_zeros", "x.new_zeros(2, 2)", X, "x")
+
+# More pointwise
+for name in ("exp2", "asinh", "erfc", "lgamma", "digamma", "frac"):
+    row(name, "torch.%s(x)" % name, X)
+for name in ("asin", "acos", "atanh", "logit"):
+    row(name, "torch.%s(x)" % name, U)
+row("acosh", "torch.acosh(x + 1.0)", U)
+for name in ("isinf", "isfinite", "logical_not", "signbit"):
+    row(name, "torch.%s(x)" % name, X)
+for name in ("ne", "lt", "le", "ge", "logical_or", "logical_xor"):
+    row(name, "torch.%s(x, y)" % name, XY, "x+y")
+row("bitwise_not", "torch.bitwise_not(x)", "x=i9:3,4", "none")
+for name in ("and", "or", "xor", "left_shift", "right_shift"):
+    row("bitwise_" + name, "torch.bitwise_%s(x, y)" % name, "x=i9:3,4 y=i4:3,4", "none")
+row("floor_divide", "x // 2", "x=i9:3,4", "none")
+row("xlogy", "torch.xlogy(x, y)", "x=3,4 y=u:3,4", "x+y")
+row("clamp_min", "torch.clamp_min(x, 0.1)", X)
+row("clamp_max", "torch.clamp_max(x, 0.1)", X)
+row("softmin", "F.softmin(x, dim=1)", X)
+row("alpha_dropout", "F.alpha_dropout(x, 0.4, True)", X)
+row("pairwise_distance", "F.pairwise_distance(x, y)", XY, "x+y")
+row("div (rounding)", "torch.div(x, y, rounding_mode='floor')", "x=3,4 y=u:3,4", "x+y")
+row("sub (alpha)", "torch.sub(x, y, alpha=0.5)", XY, "x+y")
+row("relu of 0-dim", "torch.relu(x)", "x=.", "x")
+
+# More of shape
+row("T", "x.T", X)
+row("mT", "x.mT", "x=2,3,4")
+row("reshape_as", "x.reshape_as(y)", "x=3,4 y=2,6", "x")
+row("expand_as", "x.expand_as(y)", "x=1,4 y=3,4", "x")
+row("as_strided", "torch.as_strided(x, (2, 2), (1, 2), 1)", X)
+row("unsafe_chunk", "torch.unsafe_chunk(x, 2, 1)", X)
+row("hstack", "torch.hstack([x, y])", XY, "x+y", ("x=3 y=2",))
+row("vstack", "torch.vstack([x, y])", XY, "x+y", ("x=3 y=3",))
+row("dstack", "torch.dstack([x, y])", XY, "x+y")
+row("broadcast_to", "torch.broadcast_to(x, (3, 4))", "x=4")
+row("broadcast_tensors", "torch.broadcast_tensors(x, y)", "x=3,1 y=4", "x+y")
+row("flatten of a transpose", "x.t().flatten()", X)
+row("view of a slice", "x[:, 1:3].reshape(6)", X)
+row("permute, matmul", "x.permute(0, 2, 1) @ y", "x=2,4,3 y=2,4,5", "x+y")
+row("expand, sum", "x.expand(5, 4).sum(0)", "x=1,4")
+row("chain of views", "x[1:].t()[0].unsqueeze(0)", X)
+
+# Copies and fills in place
+row("copy_", "x.copy_(y)", XY, "x+y y", ("x=2,3 y=3",))
+row("zero_", "x.zero_()", X)
+row("fill_", "x.fill_(1.5)", X)
+row("div_", "x.div_(y)", "x=3,4 y=u:3,4", "x+y")
+row("sub_", "x.sub_(y)", XY, "x+y")
+row("add_ (alpha)", "x.add_(y, alpha=-0.1)", XY, "x+y")
+row("neg_", "x.neg_()", X)
+row("clamp_", "x.clamp_(-0.5, 0.5)", X)
+row("masked_fill_ of a view", "x[1:].masked_fill_(m, 0.5)\nx", "x=3,4 m=bool:2,4", "x")
+row("add_ to a transpose", "x.t().add_(y)\nx", "x=3,4 y=4,3", "x+y")
+row("setitem (ellipsis)", "x[..., 0] = y\nx", "x=3,4 y=3", "x+y")
+row("index_copy", "torch.index_copy(x, 0, i, s)", "x=3,4 i=i1:1 s=1,4", "x+s")
+for name in ("long", "int", "short", "char", "byte", "bool"):
+    row(name, "x.%s()" % name, U)
+
+# More reductions
+row("argmin", "torch.argmin(x, 1)", X)
+row("cummin", "torch.cummin(x, 1).values", X)
+row("mode", "torch.mode(x, 1).values", "x=i3:4,7", "none")
+row("equal elements", "torch.eq(x, x).all()", X)
+row("std_mean", "torch.std_mean(x, 1)", X)
+row("var_mean", "torch.var_mean(x, 1)", X)
+row("nansum", "torch.nansum(x, 1)", X)
+row("nanmean", "torch.nanmean(x, 1)", X)
+row("sum (dtype)", "torch.sum(x, dtype=torch.float64)", X)
+row("mean of half", "x.half().mean()", X)
+row("softmax of half", "torch.softmax(x.half(), 1)", X)
+row("matmul of bfloat16", "x.bfloat16() @ y.bfloat16()", "x=3,4 y=4,2", "x+y")
+
+# More factories
+row("ones_like", "torch.ones_like(x)", X, "x")
+row("full_like", "torch.full_like(x, 2.5)", X, "x")
+row("randn_like", "torch.randn_like(x)", X, "x")
+row("randint_like", "torch.randint_like(x, 5)", X, "x")
+row("new_ones", "x.new_ones(2, 2)", X, "x")
+row("new_full", "x.new_full((2, 2), 0.5)", X, "x")
+row("logspace", "torch.logspace(0, 2, 5)", X, "none")
+row("normal", "torch.normal(0.5, 2.0, (3, 4))", X, "none")
+row("uniform_", "x.uniform_(-1.0, 2.0)", X, "none")
+row("normal_", "x.normal_(1.0, 0.5)", X, "none")
+row("exponential_", "x.exponential_(2.0)", X, "none")
+for name, arguments in (("xavier_uniform_", "gain=1.5"), ("xavier_normal_", ""),
+                        ("kaiming_uniform_", "nonlinearity='relu'"), ("uniform_", "-0.2, 0.3"),
+                        ("kaiming_normal_", "mode='fan_out'"), ("trunc_normal_", "std=0.02"),
+                        ("sparse_", "sparsity=0.3"), ("constant_", "0.3"), ("normal_", "0.0, 0.1"),
+                        ("orthogonal_", "")):
+    row("init." + name, "torch.nn.init.%s(x, %s)" % (name, arguments), "x=6,4", "none")
+
+# More of space
+row("conv_transpose3d", "F.conv_transpose3d(x, w)", "x=1,2,3,3,3 w=2,2,2,2,2", "x+w")
+row("conv2d (groups, dilation)", "F.conv2d(x, w, None, 1, 2, 2, 2)", "x=1,4,5,5 w=4,2,3,3", "x+w")
+row("conv1d (even kernel, same)", "F.conv1d(x, w, padding='same')", "x=2,3,6 w=2,3,4", "x+w")
+row("conv_transpose2d (groups)", "F.conv_transpose2d(x, w, None, 2, 0, 0, 2)",
+    "x=1,4,3,3 w=4,1,2,2", "x+w")
+row("max_pool3d", "F.max_pool3d(x, 2)", "x=1,2,4,4,4")
+row("max_pool2d (dilation, ceil)", "F.max_pool2d(x, 2, 2, 0, 2, True)", "x=1,2,6,6")
+row("max_pool2d (no batch)", "F.max_pool2d(x, 2)", "x=2,4,4")
+row("max_pool2d (indices)", "F.max_pool2d(x, 2, return_indices=True)", "x=1,2,4,4")
+row("avg_pool3d", "F.avg_pool3d(x, 2)", "x=1,2,4,4,4")
+row("avg_pool2d (ceil, not counting)", "F.avg_pool2d(x, 3, 2, 1, True, False)", "x=1,2,5,6")
+row("avg_pool2d (divisor)", "F.avg_pool2d(x, 2, divisor_override=3)", "x=1,2,4,4")
+row("adaptive_avg_pool3d", "F.adaptive_avg_pool3d(x, (1, 2, 2))", "x=1,2,3,4,5")
+row("adaptive_avg_pool2d (None)", "F.adaptive_avg_pool2d(x, (None, 2))", "x=1,2,3,4")
+row("adaptive_max_pool1d", "F.adaptive_max_pool1d(x, 3)", "x=2,2,7")
+row("adaptive_max_pool3d", "F.adaptive_max_pool3d(x, 2)", "x=1,2,3,4,5")
+row("pixel_unshuffle", "F.pixel_unshuffle(x, 2)", "x=1,2,4,6")
+for mode, shape in (("linear", "1,2,4"), ("bicubic", "1,1,4,4"), ("trilinear", "1,1,2,3,2"),
+                    ("nearest-exact", "1,2,3,3"), ("area", "1,2,3,4")):
+    row("interpolate (%s)" % mode, "F.interpolate(x, scale_factor=1.5, mode='%s')" % mode,
+        "x=" + shape)
+row("interpolate (nearest, 1d)", "F.interpolate(x, size=5)", "x=1,2,3")
+row("interpolate (nearest, 3d)", "F.interpolate(x, scale_factor=2)", "x=1,1,2,2,2")
+row("interpolate (bicubic, corners)",
+    "F.interpolate(x, size=(5, 6), mode='bicubic', align_corners=True)", "x=1,1,3,4")
+row("pad (reflect, 2d)", "F.pad(x, (1, 2, 1, 0), mode='reflect')", "x=1,2,3,4")
+row("pad (replicate, 2d)", "F.pad(x, (2, 1, 0, 1), mode='replicate')", "x=1,2,3,4")
+row("pad (replicate, 3d)", "F.pad(x, (1, 0, 1, 1, 0, 1), mode='replicate')", "x=1,1,2,2,3")
+row("unfold (stride, padding, dilation)", "F.unfold(x, (2, 3), 2, 1, 2)", "x=2,2,5,7")
+row("fold (stride)", "F.fold(x, (4, 5), (2, 3), stride=(2, 1))", "x=1,12,6")
+
+# More recurrent
+row("rnn_relu_cell", "torch.rnn_relu_cell(x, h, w, u, b, c)", "x=3,4 h=3,5 w=5,4 u=5,5 b=5 c=5",
+    "x+h+w+u+b+c")
+row("rnn_relu", "h = torch.zeros(1, 3, 5)\nfirst(torch.rnn_relu(x, h, %s))" % ARGS,
+    "x=6,3,4 w=5,4 u=5,5 b=5 c=5", "x+w+u+b+c")
+
+# More linear algebra
+row("slogdet", "torch.linalg.slogdet(x)", "x=spd:3,3")
+row("solve (vector)", "torch.linalg.solve(a, b)", "a=spd:3,3 b=3", "a+b a b")
+row("inv (batch)", "torch.linalg.inv(x)", "x=spd:2,3,3")
+row("det (batch)", "torch.linalg.det(x)", "x=spd:2,3,3")
+
+# Layers, frozen, with PyTorch's initial values from the seed
+for code, inputs in (
+        ("Linear(4, 3)", "x=2,4"), ("Conv1d(3, 4, 3, padding=1)", "x=2,3,6"),
+        ("Conv2d(3, 4, 3, stride=2)", "x=1,3,7,7"), ("Conv3d(1, 2, 2)", "x=1,1,3,3,3"),
+        ("ConvTranspose2d(3, 2, 2, stride=2)", "x=1,3,3,3"), ("Bilinear(3, 3, 2)", None),
+        ("BatchNorm1d(4)", "x=6,4"), ("BatchNorm2d(2)", "x=2,2,3,3"),
+        ("BatchNorm1d(4, affine=False)", "x=6,4"), ("LayerNorm(4)", "x=2,3,4"),
+        ("LayerNorm((3, 4), elementwise_affine=False)", "x=2,3,4"),
+        ("GroupNorm(2, 4)", "x=2,4,3"), ("InstanceNorm2d(2)", "x=2,2,3,3"),
+        ("RMSNorm(4)", "x=2,3,4"), ("ReLU()", "x=3,4"), ("LeakyReLU(0.2)", "x=3,4"),
+        ("ELU()", "x=3,4"), ("GELU()", "x=3,4"), ("SiLU()", "x=3,4"), ("Tanh()", "x=3,4"),
+        ("Sigmoid()", "x=3,4"), ("Softplus()", "x=3,4"), ("Hardswish()", "x=3,4"),
+        ("PReLU()", "x=3,4"), ("Softmax(dim=1)", "x=3,4"), ("LogSoftmax(dim=1)", "x=3,4"),
+        ("Dropout(0.4)", "x=3,4"), ("Dropout2d(0.4)", "x=2,4,2,2"), ("Identity()", "x=3,4"),
+        ("Flatten()", "x=2,3,4"), ("Unflatten(1, (2, 2))", "x=3,4"),
+        ("MaxPool2d(2)", "x=1,2,4,4"), ("AvgPool2d(2, padding=1)", "x=1,2,4,4"),
+        ("AdaptiveAvgPool2d(1)", "x=1,2,4,4"), ("Upsample(scale_factor=2)", "x=1,2,3,3"),
+        ("ZeroPad2d(1)", "x=1,2,3,3"), ("PixelShuffle(2)", "x=1,4,3,3"),
+        ("TransformerEncoderLayer(4, 2, 8, batch_first=True)", "x=2,3,4"),
+        ("TransformerEncoderLayer(4, 2, 8, dropout=0.0, activation='gelu', norm_first=True)",
+         "x=3,2,4")):
+    row("nn." + code, "nn.%s(x%s)" % (code, "" if inputs else ", x"), inputs or "x=4,3")
+row("nn.Embedding(7, 3)", "nn.Embedding(7, 3)(t)", "t=i7:2,4", "none")
+for code, inputs in (
+        ("LSTM(4, 5)", "x=6,3,4"), ("LSTM(4, 5, bias=False)", "x=6,3,4"),
+        ("LSTM(4, 5, num_layers=2, batch_first=True, bidirectional=True)", "x=3,6,4"),
+        ("LSTM(4, 5, num_layers=2, dropout=0.3)", "x=4,3,4"),
+        ("LSTM(4, 6, proj_size=2)", "x=3,2,4"), ("GRU(4, 5)", "x=4,3,4"),
+        ("GRU(4, 5, num_layers=2, bidirectional=True)", "x=4,3,4"),
+        ("GRU(4, 5, batch_first=True)", "x=3,4,4"), ("RNN(4, 5)", "x=4,3,4"),
+        ("RNN(4, 5, nonlinearity='relu', bidirectional=True)", "x=4,3,4"),
+        ("LSTM(4, 5) without a batch", "x=6,4")):
+    code, _, label = code.partition(" without")
+    row("nn." + code + (" without" + label if label else ""), "first(nn.%s(x))" % code, inputs)
+row("nn.LSTMCell(4, 5)", "nn.LSTMCell(4, 5)(x)", "x=3,4")
+row("nn.GRUCell(4, 5)", "nn.GRUCell(4, 5)(x)", "x=3,4")
+row("nn.RNNCell(4, 5)", "nn.RNNCell(4, 5)(x)", "x=3,4")
+for code, target in (
+        ("MSELoss()", "y=3,4"), ("L1Loss()", "y=3,4"), ("SmoothL1Loss()", "y=3,4"),
+        ("HuberLoss()", "y=3,4"), ("CrossEntropyLoss()", "y=i4:3"),
+        ("CrossEntropyLoss(label_smoothing=0.1)", "y=i4:3"), ("NLLLoss()", "y=i4:3"),
+        ("BCEWithLogitsLoss()", "y=u:3,4"), ("KLDivLoss(reduction='batchmean')", "y=u:3,4")):
+    row("nn." + code, "nn.%s(x, y)" % code, "x=3,4 " + target, "x")
+
+# Layouts: what is pointwise keeps the order of its operands' dimensions, and views show it
+for code in ("(x.t() * 2.0).contiguous()", "(x.t() + y).reshape(12)", "torch.relu(x.t()).view(-1, 3)",
+             "(x.t() + y.t()).t().view(12)", "(x.t() * y.t().sum(0)).contiguous()",
+             "torch.where(x.t() > 0, x.t(), y.t()).contiguous()", "x.t().double().contiguous()",
+             "torch.sigmoid(x.t()).t().view(12)", "x.t().clamp(0, 1).contiguous()",
+             "(x.t().exp() + 1.0).flatten()", "x.t().softmax(0).contiguous()",
+             "x.t().clone().contiguous()", "F.dropout(x.t(), 0.5, True).contiguous()"):
+    row("layout: " + code, code, "x=3,4 y=4,3" if "x.t() + y)" in code else XY, "x")
+row("layout: permuted sum", "(x.permute(2, 0, 1) + y).contiguous()", "x=2,3,4 y=3", "x+y")
+row("layout: permuted product", "(x.permute(0, 2, 1) * y).reshape(2, 12)", "x=2,3,4 y=2,4,3",
+    "x+y")
