@@ -36,15 +36,24 @@ static const struct {
 
 static bool shorten(const char *name, char *out)
 {
-	size_t i, length;
+	const char *head = "";
+	size_t i, before, length;
 
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		length = strlen(prefixes[i].long_form);
-		if (!strncmp(name, prefixes[i].long_form, length))
-			return snprintf(out, NAME_MAX_LENGTH, "%s%s", prefixes[i].short_form,
-			                name + length) < NAME_MAX_LENGTH;
+		if (strncmp(name, prefixes[i].long_form, length) != 0)
+			continue;
+		head = prefixes[i].short_form;
+		name += length;
+		break;
 	}
-	return snprintf(out, NAME_MAX_LENGTH, "%s", name) < NAME_MAX_LENGTH;
+	before = strlen(head);
+	length = strlen(name);
+	if (before + length >= NAME_MAX_LENGTH)
+		return false;
+	memcpy(out, head, before);
+	memcpy(out + before, name, length + 1);
+	return true;
 }
 
 static uint32_t hash_name(const char *name, size_t length)

@@ -307,7 +307,7 @@ static bool divide(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag
 		return false;
 	node = binary_node(f, &b, kind, 2);
 	if (node && (kind == AG_NODE_Div || kind == AG_NODE_DivMode)) {
-		ag_save_arg(f, node, 0, b.in[1]);
+		ag_save_input(node, 0, b.in[1]);
 		if (needs(node, 1))
 			ag_save_arg(f, node, 1, b.in[0]);
 	}
@@ -375,7 +375,7 @@ static bool both_saved(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn
 		return false;
 	node = binary_node(f, &b, kind, 2);
 	if (node) {
-		ag_save_arg(f, node, 0, b.in[1]);
+		ag_save_input(node, 0, b.in[1]);
 		ag_save_arg(f, node, 1, b.in[0]);
 	}
 	compute(&b, out, fn, ifn, NULL);
@@ -581,7 +581,7 @@ bool op_run_pow_tensor(struct ag_frame *f)
 		return false;
 	node = binary_node(f, &b, AG_NODE_PowTensor, 3);
 	if (node) {
-		ag_save_arg(f, node, 0, b.in[1]);
+		ag_save_input(node, 0, b.in[1]);
 		ag_save_arg(f, node, 2, b.in[0]);
 	}
 	compute(&b, out, map_pow, imap_pow, NULL);

@@ -166,7 +166,7 @@ static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor 
                       uint32_t count, struct plan *p)
 {
 	struct column columns[MAX_INDICES];
-	int64_t shape[AG_MAX_DIMS];
+	int64_t shape[AG_MAX_DIMS] = {0};
 	bool indexed[AG_MAX_DIMS] = {false}, together = true, good = true;
 	int n = 0, dim = 0, c, d, k = 0, pass;
 	uint32_t i;

@@ -36,13 +36,20 @@ bool ag_view_strides(const struct ag_tensor *t, int ndim, const int64_t *shape, 
 	return v == -1;
 }
 
+static bool wrong_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape, int64_t numel)
+{
+	char text[128];
+
+	return ag_fail(ctx, AG_ERR_RUNTIME, "shape '%s' is invalid for input of size %lld",
+	               ag_shape_text(ndim, shape, text, sizeof(text)), (long long)numel);
+}
+
 bool ag_infer_shape(struct ag_ctx *ctx, int ndim, int64_t *shape, int64_t numel)
 {
 	int64_t known = 1;
 	int hole = -1, i;
 	char text[128];
 
-	ag_shape_text(ndim, shape, text, sizeof(text));
 	for (i = 0; i < ndim; i++) {
 		if (shape[i] == -1 && hole >= 0)
 			return ag_fail(ctx, AG_ERR_RUNTIME, "only one dimension can be inferred");
@@ -52,7 +59,7 @@ bool ag_infer_shape(struct ag_ctx *ctx, int ndim, int64_t *shape, int64_t numel)
 		if (shape[i] == -1)
 			hole = i;
 		else if (shape[i] && known > INT64_MAX / shape[i])
-			return ag_fail(ctx, AG_ERR_RUNTIME, "shape '%s' is too large", text);
+			return wrong_shape(ctx, ndim, shape, numel);
 		else
 			known *= shape[i];
 	}
@@ -60,10 +67,9 @@ bool ag_infer_shape(struct ag_ctx *ctx, int ndim, int64_t *shape, int64_t numel)
 		return ag_fail(ctx, AG_ERR_RUNTIME,
 		               "cannot reshape tensor of 0 elements into shape %s because the "
 		               "unspecified dimension size -1 can be any value and is ambiguous",
-		               text);
+		               ag_shape_text(ndim, shape, text, sizeof(text)));
 	if (hole >= 0 ? numel % known != 0 : numel != known)
-		return ag_fail(ctx, AG_ERR_RUNTIME, "shape '%s' is invalid for input of size %lld",
-		               text, (long long)numel);
+		return wrong_shape(ctx, ndim, shape, numel);
 	if (hole >= 0)
 		shape[hole] = numel / known;
 	return true;
