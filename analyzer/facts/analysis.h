@@ -76,6 +76,8 @@ struct pending {
 	struct event_place place; /* if not the instruction's own */
 	bool after_use; /* STORE: the holder still has some that backward went through */
 	bool from_outside; /* seen under unknown callers only */
+	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
+	bool felt;         /* MODE_LEFT: something ran under the mode afterwards */
 	struct event_place needed;
 	const char *holder_name;
 };

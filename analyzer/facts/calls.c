@@ -484,7 +484,9 @@ static void call_back(struct analysis *a, struct activation *act, struct state *
 				continue;
 			for (uint32_t k = 0; k < 4; k++)
 				unknown[k] = (struct argument){
-					unknown_value(a, act, state, call.inst, 0x50 + k, (value_id){0}),
+					unknown_value(a, act, state, call.inst,
+						      0x50 + k + 0x100 * (v->refs[r].n + 1),
+						      (value_id){0}),
 					{0}};
 			call_object(a, act, state, (struct call){call.inst, 10, unknown, 4},
 				    v->refs[r]);

@@ -199,6 +199,15 @@ static value_id call_special(struct analysis *a, struct activation *act, struct 
 	return call_value(a, act, state, (struct call){inst, 8, all, count + 1}, method);
 }
 
+static value_id view_of(struct analysis *a, struct activation *act, struct state *state,
+			uint32_t inst, object_id id)
+{
+	object_id view = tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW);
+
+	object_write(a, state, view)->base = value_of(a, id);
+	return value_of(a, view);
+}
+
 static value_id object_item(struct analysis *a, struct activation *act, struct state *state,
 			    uint32_t inst, object_id id, value_id index)
 {
@@ -208,7 +217,7 @@ static value_id object_item(struct analysis *a, struct activation *act, struct s
 
 	switch (container_kind(a, state, id)) {
 	case OBJECT_TENSOR:
-		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW));
+		return view_of(a, act, state, inst, id);
 	case OBJECT_LIST:
 	case OBJECT_TUPLE:
 	case OBJECT_DEQUE:
@@ -400,7 +409,7 @@ void container_clear(struct analysis *a, struct state *state, value_id holders)
 		return;
 	}
 	object = object_write(a, state, id);
-	object->flags |= O_CLEARED;
+	object->flags = (object->flags | O_CLEARED) & ~(uint32_t)O_USED;
 	object->elements = (value_id){0};
 	object->field_count = 0;
 }

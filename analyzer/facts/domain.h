@@ -114,6 +114,8 @@ enum object_flags {
 	O_EVAL = 16384,     /* module that may be in evaluation */
 	O_TRAINING = 1 << 18, /* module that may be in training */
 	O_RECORD = 32768, /* class whose annotated names are its fields */
+	O_USED = 1 << 19,    /* backward went through what it holds */
+	O_RETAINED = 1 << 20, /* tensor: a backward kept its graph */
 	O_CLEARED = 1 << 17, /* container that may be emptied */
 	O_DEVICE = 1 << 16, /* module that may have been moved to an accelerator */
 };
@@ -158,6 +160,7 @@ struct def {
 	bool kept_activations; /* still saved something when its iteration ended */
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
+	bool used_again; /* by an operation after a backward that kept its graph */
 	bool running; /* NAMESPACE: its body has been started */
 	bool drained; /* container: elements are taken out of it one by one */
 	value_id parents_seen;

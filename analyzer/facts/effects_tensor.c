@@ -121,6 +121,19 @@ static uint16_t bits_of(struct effect *e, value_id value)
 	return bits & T_WEIGHTS ? bits | T_OUTPUT : bits;
 }
 
+static value_id with_base(struct effect *e, value_id view, value_id source)
+{
+	object_id id = value_single(e->a, view), from = value_single(e->a, source);
+
+	if (id.n && from.n && id.n != from.n && def_of(e->a, id)->kind == OBJECT_TENSOR &&
+	    is_tensor_like(e->a, from)) {
+		const value_id base = object_read(e->state, from)->base;
+
+		object_write(e->a, e->state, id)->base = base.n ? base : source;
+	}
+	return view;
+}
+
 value_id effect_views(struct effect *e, bool keeps_graph)
 {
 	value_id source = effect_target(e);
@@ -130,7 +143,7 @@ value_id effect_views(struct effect *e, bool keeps_graph)
 	    strcmp(api_name(e->entry), "torch.Tensor.data") == 0)
 		event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0},
 			   keeps_graph ? (object_id){0} : value_single(e->a, source));
-	return effect_result(e, keeps_graph ? source : (value_id){0}, bits);
+	return with_base(e, effect_result(e, keeps_graph ? source : (value_id){0}, bits), source);
 }
 
 enum movement { MOVES_NOWHERE, MOVES_TO_HOST, MOVES_TO_DEVICE };

@@ -172,11 +172,9 @@ static bool is_default_argument(struct analysis *a, const struct state *state, o
 static bool keeps_after_use(struct analysis *a, const struct state *state, object_id holder,
 			    object_id kept)
 {
-	const struct object *o = object_read(state, older_of(kept));
-
 	(void)a;
-	return (o->tensor & T_FREED) && !(object_read(state, holder)->flags & O_CLEARED) &&
-	       !is_older(holder) && !object_exists(state, older_of(holder));
+	(void)kept;
+	return (object_read(state, holder)->flags & (O_USED | O_CLEARED)) == O_USED;
 }
 
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
@@ -242,6 +240,8 @@ static bool is_gathered(struct analysis *a, const struct activation *act, const 
 
 	if (act->func->kind != FUNC_COMPREHENSION)
 		return false;
+	if (a->from_outside)
+		return true; /* a step of a computation whose end is not seen */
 	for (int depth = 0; depth < 32; depth++) {
 		const struct object *o = object_read(state, at);
 		const struct value *parents = value_get(a, o->parents);
@@ -255,8 +255,23 @@ static bool is_gathered(struct analysis *a, const struct activation *act, const 
 	return false;
 }
 
-static bool grows_data(const struct analysis *a, const struct object *o, object_id kept)
+/* A view of what each iteration makes anew; views of one tensor pin it once. */
+static bool pins_each(const struct analysis *a, const struct activation *act, uint32_t inst,
+		      const struct object *view)
 {
+	const struct value *base = value_get(a, view->base);
+
+	for (uint32_t i = 0; i < base->count; i++)
+		if (!is_older(base->refs[i]) && inside_loop(a, base->refs[i], act->context, inst))
+			return true;
+	return false;
+}
+
+static bool grows_data(const struct analysis *a, const struct activation *act, uint32_t inst,
+		       const struct object *o, object_id kept)
+{
+	if (o->tensor & T_VIEW && !pins_each(a, act, inst, o))
+		return false;
 	return def_of(a, kept)->kind == OBJECT_TENSOR && (o->tensor & T_OUTPUT) &&
 	       !(o->tensor & (T_SCALAR | T_LEAF)) &&
 	       (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
@@ -278,7 +293,7 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 		const struct object *t = object_read(state, v->refs[i]);
 		const object_id older = older_of(v->refs[i]);
 
-		if (!value_has(a, before, older) || (!may_carry(t) && !grows_data(a, t, v->refs[i])) ||
+		if (!value_has(a, before, older) || (!may_carry(t) && !grows_data(a, act, inst, t, v->refs[i])) ||
 		    is_copied(a, state, holder, value, v->refs[i]) ||
 		    is_gathered(a, act, state, inst, v->refs[i]))
 			continue;
@@ -451,7 +466,7 @@ static bool needed_again(const struct analysis *a, object_id graph, int depth)
 	const struct def *def = def_of(a, graph);
 	const struct value *parents = value_get(a, def->parents_seen);
 
-	if (def->backward_sites & (def->backward_sites - 1))
+	if (def->used_again || def->backward_sites & (def->backward_sites - 1))
 		return true;
 	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
 		if (parents->refs[i].n / 2 != graph.n / 2 && needed_again(a, parents->refs[i], depth - 1))
@@ -459,12 +474,31 @@ static bool needed_again(const struct analysis *a, object_id graph, int depth)
 	return false;
 }
 
+/* Its graph is part of what an unknown caller got, who may cut it. */
+static bool given_away(const struct analysis *a, object_id kept)
+{
+	const struct value *parents = value_get(a, def_of(a, kept)->parents_seen);
+
+	for (uint32_t i = 0; i < parents->count; i++)
+		if (parents->refs[i].n / 2 != kept.n / 2 && def_of(a, parents->refs[i])->escaped)
+			return true;
+	return def_of(a, kept)->escaped;
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
 
+	if (p->incomplete)
+		return false;
 	switch (p->kind) {
+	case EVENT_HOOK_CYCLE:
+		return graph_proven(a, p->kept);
+	case EVENT_MODE_LEFT:
+		return p->felt;
 	case EVENT_CHAIN:
+		if (p->from_outside && given_away(a, p->kept))
+			return false;
 		if (kept->reached_retained && !outlives_backward(a, p))
 			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);

@@ -124,8 +124,11 @@ static struct carried carry_of(struct analysis *a, const struct state *state, va
 			carried.bits |= T_ASSUMED;
 		if (!(o->tensor & T_BARE))
 			carried.bits &= ~(unsigned)T_BARE;
-		if (may_carry(o))
+		if (may_carry(o)) {
 			carried.parents = value_join(a, carried.parents, value_of(a, v->refs[i]));
+			if (o->flags & O_RETAINED && !is_older(v->refs[i]))
+				def_of(a, v->refs[i])->used_again = true;
+		}
 		if (o->tensor & (T_GRAPH | T_ASSUMED | T_LEAF)) {
 			any = true;
 			carried.all_weights &= (o->tensor & T_WEIGHTS) != 0;
@@ -160,12 +163,21 @@ static void set_graph(struct analysis *a, struct state *state, object_id id, str
 	def_gather(a, id, object);
 }
 
+/* A mode that a function left behind matters to what is computed after it. */
+static void feel_modes_left(struct analysis *a, const struct state *state, unsigned carried)
+{
+	for (uint32_t i = 0; i < a->left_count; i++)
+		if (state->modes == a->left[i].modes && carried & (T_GRAPH | T_ASSUMED))
+			a->pending.at[a->left[i].event].felt = true;
+}
+
 object_id tensor_make(struct analysis *a, struct activation *act, struct state *state,
 		      uint32_t inst, uint32_t part, value_id operands, unsigned bits)
 {
 	object_id id = site_object(a, act, inst, part, OBJECT_TENSOR);
 	struct carried carried = carry_of(a, state, operands);
 
+	feel_modes_left(a, state, carried.bits);
 	set_graph(a, state, id, object_renew(a, state, id), carried, bits);
 	return id;
 }
@@ -336,6 +348,35 @@ static void prove(struct analysis *a, const struct state *state, object_id id)
 	}
 }
 
+static bool is_plural(enum object_kind kind)
+{
+	return kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET || kind == OBJECT_DEQUE;
+}
+
+/* Holders of what backward has gone through: from now on they keep it in vain. */
+static void mark_holders(struct analysis *a, struct state *state, const struct reach *reach)
+{
+	const uint32_t round = marks_begin(a);
+
+	for (uint32_t i = 0; i < reach->ids.count; i++)
+		a->marks[reach->ids.at[i].n] = round;
+	for (uint32_t i = 0; i < state->count; i++) {
+		const object_id id = state->entries[i].id;
+		value_id held;
+		const struct value *v;
+
+		if (!is_plural(def_of(a, id)->kind))
+			continue;
+		held = tensors_in(a, state, state->entries[i].object->elements, 2);
+		v = value_get(a, held);
+		for (uint32_t k = 0; k < v->count; k++)
+			if (is_older(v->refs[k]) && a->marks[v->refs[k].n] == round) {
+				object_write(a, state, id)->flags |= O_USED;
+				break;
+			}
+	}
+}
+
 void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain)
 {
 	const value_id tensors = tensors_in(a, state, losses, 2);
@@ -351,14 +392,18 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 		struct object *object;
 
 		mark_reached(a, state, id, retain);
-		if (retain)
-			continue;
 		object = object_write(a, state, id);
+		if (retain) {
+			object->flags |= O_RETAINED;
+			continue;
+		}
 		object->tensor |= T_FREED;
 		if (strong && !is_older(id))
 			object->tensor &= (uint16_t)~T_LIVE;
 		def_gather(a, id, object);
 	}
+	if (!retain)
+		mark_holders(a, state, &reach);
 }
 
 void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned)

@@ -6,7 +6,8 @@
 static value_id unknown_argument(struct root *root, uint32_t part)
 {
 	value_id value =
-		unknown_value(root->a, &root->act, root->state, 0, 0x1000 + part, (value_id){0});
+		unknown_value(root->a, &root->act, root->state, 0,
+			      0x1000 + part + 0x10000 * root->number, (value_id){0});
 
 	object_write(root->a, root->state, value_single(root->a, value))->flags |= O_ESCAPED;
 	return value;
@@ -316,6 +317,9 @@ static bool tells_anything(struct root *root, const struct ir_func *outer)
 
 static void run_candidate(struct root *root, const struct candidate *candidate)
 {
+	const uint32_t before = root->a->pending.count;
+
+	root->number++;
 	if (!tells_anything(root, def_of(root->a, candidate->id)->func))
 		return;
 	if (def_of(root->a, candidate->id)->kind == OBJECT_CLASS) {
@@ -324,6 +328,9 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 	} else if (!runs_already(root, candidate)) {
 		run_function_root(root, candidate->outer);
 	}
+	for (uint32_t i = before; root->a->exhausted && i < root->a->pending.count; i++)
+		root->a->pending.at[i].incomplete = true;
+	root->a->exhausted = false;
 }
 
 void run_roots(struct root *root)
