@@ -63,6 +63,8 @@ bool ag_module_ints(struct ag_ctx *ctx, const struct ag_module *m, const char *n
 struct ag_tensor *ag_module_make(struct ag_ctx *ctx, struct ag_module *m, enum ag_slot_kind kind,
                                  const char *name, enum ag_dtype dtype, int ndim,
                                  const int64_t *shape);
+struct ag_module *ag_module_alloc(struct ag_ctx *ctx, enum ag_module_id id, const char *name);
+void ag_setting_own(struct ag_value *v); /* copies what it points to */
 bool ag_module_run(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
                    struct ag_results *results);
 /* A name with a number in it: "weight_ih_l", 1, "_reverse". */

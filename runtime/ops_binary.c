@@ -2,16 +2,9 @@
 
 #include <math.h>
 
+#include "runtime/binary.h"
 #include "runtime/element.h"
 #include "runtime/op.h"
-
-struct binary {
-	struct ag_tensor *in[2]; /* borrowed; numbers are wrapped */
-	enum ag_dtype dtype;
-	int ndim;
-	int64_t shape[AG_MAX_DIMS];
-	bool record;
-};
 
 static struct ag_tensor *operand(struct ag_frame *f, uint32_t i)
 {
@@ -20,7 +13,7 @@ static struct ag_tensor *operand(struct ag_frame *f, uint32_t i)
 	return scoped(f->ctx, ag_wrapped(f->ctx, &f->v[i]));
 }
 
-static bool binary_open(struct ag_frame *f, struct binary *b)
+bool ag_binary_open(struct ag_frame *f, struct ag_binary *b)
 {
 	struct ag_value both[2];
 
@@ -36,12 +29,12 @@ static bool binary_open(struct ag_frame *f, struct binary *b)
 	return ag_broadcast(f->ctx, b->in[0], b->in[1], &b->ndim, b->shape);
 }
 
-static struct ag_tensor *binary_out(struct ag_frame *f, const struct binary *b)
+struct ag_tensor *ag_binary_out(struct ag_frame *f, const struct ag_binary *b)
 {
 	return ag_result_like(f, b->dtype, b->ndim, b->shape, b->record, b->in, 2);
 }
 
-static struct ag_node *binary_node(struct ag_frame *f, struct binary *b, enum ag_node_kind kind,
+static struct ag_node *binary_node(struct ag_frame *f, struct ag_binary *b, enum ag_node_kind kind,
                                    uint32_t nsaved)
 {
 	return ag_record(f->ctx, kind, b->in, 2, nsaved, 0);
@@ -51,17 +44,6 @@ static bool needs(const struct ag_node *n, uint32_t i)
 {
 	return n->edges[i].node != NULL;
 }
-
-#define MAP2(name, T, expression)                                                                  \
-	static void name(int64_t n, T *out, const T *const *in, const double *p)                   \
-	{                                                                                          \
-		int64_t i;                                                                         \
-		(void)p;                                                                           \
-		for (i = 0; i < n; i++) {                                                          \
-			T x = in[0][i], y = in[1][i];                                              \
-			out[i] = (T)(expression);                                                  \
-		}                                                                                  \
-	}
 
 MAP2(map_add, double, x + *p * y)
 MAP2(map_mul, double, x *y)
@@ -76,11 +58,6 @@ MAP2(map_fmod, double, fmod(x, y))
 MAP2(map_remainder, double, x - y * floor(x / y))
 MAP2(map_xlogy, double, isnan(y) ? y : x == 0 ? 0 : x * log(y))
 
-static int64_t wrap(uint64_t x)
-{
-	return (int64_t)x;
-}
-
 static int64_t floor_div(int64_t x, int64_t y)
 {
 	int64_t q;
@@ -88,14 +65,14 @@ static int64_t floor_div(int64_t x, int64_t y)
 	if (y == 0)
 		return 0;
 	if (y == -1)
-		return wrap(0 - (uint64_t)x);
+		return ag_wrap64(0 - (uint64_t)x);
 	q = x / y;
 	return q - (x % y != 0 && (x < 0) != (y < 0));
 }
 
 static int64_t trunc_div(int64_t x, int64_t y)
 {
-	return y == 0 ? 0 : y == -1 ? wrap(0 - (uint64_t)x) : x / y;
+	return y == 0 ? 0 : y == -1 ? ag_wrap64(0 - (uint64_t)x) : x / y;
 }
 
 static int64_t int_pow(int64_t x, int64_t y)
@@ -109,25 +86,20 @@ static int64_t int_pow(int64_t x, int64_t y)
 			result *= base;
 		base *= base;
 	}
-	return wrap(result);
+	return ag_wrap64(result);
 }
 
-MAP2(imap_add, int64_t, wrap((uint64_t)x + (uint64_t)(int64_t)*p * (uint64_t)y))
-MAP2(imap_mul, int64_t, wrap((uint64_t)x *(uint64_t)y))
+MAP2(imap_add, int64_t, ag_wrap64((uint64_t)x + (uint64_t)(int64_t)*p * (uint64_t)y))
+MAP2(imap_mul, int64_t, ag_wrap64((uint64_t)x *(uint64_t)y))
 MAP2(imap_div_floor, int64_t, floor_div(x, y))
 MAP2(imap_div_trunc, int64_t, trunc_div(x, y))
 MAP2(imap_max, int64_t, x > y ? x : y)
 MAP2(imap_min, int64_t, x < y ? x : y)
 MAP2(imap_pow, int64_t, int_pow(x, y))
 MAP2(imap_fmod, int64_t, y == 0 || y == -1 ? 0 : x % y)
-MAP2(imap_remainder, int64_t, wrap((uint64_t)x - (uint64_t)floor_div(x, y) * (uint64_t)y))
-MAP2(imap_and, int64_t, x &y)
-MAP2(imap_or, int64_t, x | y)
-MAP2(imap_xor, int64_t, x ^ y)
-MAP2(imap_shl, int64_t, y<0 || y> 63 ? 0 : wrap((uint64_t)x << y))
-MAP2(imap_shr, int64_t, x >> (y < 0 || y > 63 ? 63 : y))
+MAP2(imap_remainder, int64_t, ag_wrap64((uint64_t)x - (uint64_t)floor_div(x, y) * (uint64_t)y))
 
-static void compute(struct binary *b, struct ag_tensor *out, ag_map_fn *fn, ag_imap_fn *ifn,
+static void compute(struct ag_binary *b, struct ag_tensor *out, ag_map_fn *fn, ag_imap_fn *ifn,
                     const double *p)
 {
 	if (ag_category(b->dtype) < 2 && ifn)
@@ -138,14 +110,14 @@ static void compute(struct binary *b, struct ag_tensor *out, ag_map_fn *fn, ag_i
 
 static bool sum_of(struct ag_frame *f, enum ag_node_kind kind, double alpha)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 	double p = kind == AG_NODE_Add ? alpha : -alpha;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, kind, 0);
@@ -183,14 +155,14 @@ bool bw_Sub(struct ag_bw *b)
 /* input, other, alpha: other - alpha * input */
 bool op_run_rsub(struct ag_frame *f)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out, *swap[2];
 	struct ag_node *node;
 	double p = -arg_f(f, 2);
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, AG_NODE_Rsub, 0);
@@ -213,7 +185,7 @@ bool bw_Rsub(struct ag_bw *b)
 }
 
 /* Saves each operand for the other's sake. */
-static void save_crosswise(struct ag_frame *f, struct ag_node *node, const struct binary *b)
+static void save_crosswise(struct ag_frame *f, struct ag_node *node, const struct ag_binary *b)
 {
 	if (!node)
 		return;
@@ -225,13 +197,13 @@ static void save_crosswise(struct ag_frame *f, struct ag_node *node, const struc
 
 bool op_run_mul(struct ag_frame *f)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, AG_NODE_Mul, 2);
@@ -252,15 +224,15 @@ bool bw_Mul(struct ag_bw *b)
 /* What C++ makes of tensor * number: nothing is saved for it. */
 static bool by_number(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
 	if (!ifn && ag_category(b.dtype) < 2)
 		b.dtype = f->ctx->default_dtype;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, kind, b.in[0], 0, 0);
@@ -294,15 +266,15 @@ bool bw_DivScalar(struct ag_bw *b)
 
 static bool divide(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
 	if (!ifn && ag_category(b.dtype) < 2)
 		b.dtype = f->ctx->default_dtype;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, kind, 2);
@@ -346,13 +318,13 @@ bool bw_DivMode(struct ag_bw *b)
 
 bool op_run_floor_divide(struct ag_frame *f)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
 	b.record = false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	compute(&b, out, map_div_floor, imap_div_floor, NULL);
@@ -362,15 +334,15 @@ bool op_run_floor_divide(struct ag_frame *f)
 /* Saves both operands, whoever wants them. */
 static bool both_saved(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
 	if (!ifn && ag_category(b.dtype) < 2)
 		b.dtype = f->ctx->default_dtype;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, kind, 2);
@@ -438,15 +410,15 @@ bool bw_Atan2(struct ag_bw *b)
 static bool modulo(struct ag_frame *f, enum ag_node_kind by_number, enum ag_node_kind by_tensor,
                    ag_map_fn *fn, ag_imap_fn *ifn)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
 	if (f->v[1].kind == AG_TENSOR)
 		return both_saved(f, by_tensor, fn, ifn);
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, by_number, 0);
@@ -524,16 +496,16 @@ bool bw_Xlogy(struct ag_bw *b)
 
 bool op_run_pow_scalar(struct ag_frame *f)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out, *a;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
 	if (ag_category(b.dtype) == 1 && arg_f(f, 1) < 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Integers to negative integer powers are not allowed.");
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	a = b.in[0];
@@ -570,13 +542,13 @@ bool bw_PowScalar(struct ag_bw *b)
 
 bool op_run_pow_tensor(struct ag_frame *f)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = binary_node(f, &b, AG_NODE_PowTensor, 3);
@@ -618,13 +590,13 @@ bool bw_PowTensor(struct ag_bw *b)
 /* number ** tensor */
 bool op_run_pow_base(struct ag_frame *f)
 {
-	struct binary b;
+	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!binary_open(f, &b))
+	if (!ag_binary_open(f, &b))
 		return false;
-	out = binary_out(f, &b);
+	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_PowBase, b.in[1], 2, 0);
@@ -654,94 +626,4 @@ bool bw_PowBase(struct ag_bw *b)
 	else
 		B_SET(0, op_mul(c, B_GRAD, op_mul_number(c, result, log(base))));
 	return true;
-}
-
-/* ---- comparisons and bits: no gradients */
-
-static bool plain(struct ag_frame *f, ag_map_fn *fn, ag_imap_fn *ifn, bool to_bool)
-{
-	struct binary b;
-	struct ag_tensor *out;
-	bool integers;
-
-	if (!binary_open(f, &b))
-		return false;
-	integers = ag_category(b.dtype) < 2;
-	if (!fn && !integers)
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s_cpu\" not implemented for '%s'",
-		               ag_op_info(f->op)->id, ag_dtype_name(b.dtype));
-	if (to_bool)
-		b.dtype = AG_BOOL8;
-	b.record = false;
-	out = binary_out(f, &b);
-	if (!out)
-		return false;
-	if (integers && ifn)
-		ag_imap(out, b.in, 2, ifn, NULL);
-	else
-		ag_map(out, b.in, 2, fn, NULL);
-	return ag_finish(f, out, NULL);
-}
-
-#define COMPARE(id, expression)                                                                    \
-	MAP2(map_##id, double, expression)                                                         \
-	MAP2(imap_##id, int64_t, expression)                                                       \
-	bool op_run_##id(struct ag_frame *f)                                                       \
-	{                                                                                          \
-		return plain(f, map_##id, imap_##id, true);                                        \
-	}
-
-COMPARE(eq, x == y)
-COMPARE(ne, x != y)
-COMPARE(lt, x < y)
-COMPARE(le, x <= y)
-COMPARE(gt, x > y)
-COMPARE(ge, x >= y)
-COMPARE(logical_and, x &&y)
-COMPARE(logical_or, x || y)
-COMPARE(logical_xor, !x != !y)
-
-bool op_run_bitwise_and(struct ag_frame *f)
-{
-	return plain(f, NULL, imap_and, false);
-}
-
-bool op_run_bitwise_or(struct ag_frame *f)
-{
-	return plain(f, NULL, imap_or, false);
-}
-
-bool op_run_bitwise_xor(struct ag_frame *f)
-{
-	return plain(f, NULL, imap_xor, false);
-}
-
-bool op_run_bitwise_left_shift(struct ag_frame *f)
-{
-	return plain(f, NULL, imap_shl, false);
-}
-
-bool op_run_bitwise_right_shift(struct ag_frame *f)
-{
-	return plain(f, NULL, imap_shr, false);
-}
-
-bool op_run_bitwise_not(struct ag_frame *f)
-{
-	struct ag_tensor *a = arg_t(f, 0);
-	struct ag_value v[2] = {ag_arg(a), ag_int(-1)};
-
-	if (a->dtype == AG_BOOL8)
-		v[1] = ag_bool(true);
-	return ag_give_ref(f, op_call(f->ctx, AG_OP_bitwise_xor, v, 2));
-}
-
-bool op_run_max_other(struct ag_frame *f)
-{
-	return op_run_maximum(f);
-}
-
-bool op_run_min_other(struct ag_frame *f)
-{
-	return op_run_minimum(f);
 }

@@ -1,0 +1,85 @@
+/* Embedding: rows of a matrix by index. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/element.h"
+#include "runtime/gather.h"
+#include "runtime/op.h"
+
+/* indices, weight, padding_idx (-1: none), max_norm, norm_type, scale, sparse */
+bool op_run_embedding(struct ag_frame *f)
+{
+	struct ag_tensor *index = arg_t(f, 0), *w = arg_t(f, 1), *out;
+	int64_t shape[AG_MAX_DIMS], *at, i, k, width, padding = arg_none(f, 2) ? -1 : arg_i(f, 2);
+	struct ag_node *node;
+	double *from, *to;
+	bool good;
+
+	if (w->ndim != 2 || index->ndim >= AG_MAX_DIMS)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "'weight' must be 2-D");
+	if (index->dtype != AG_I64 && index->dtype != AG_I32)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "Expected tensor for argument #1 'indices' to have one of the "
+		               "following scalar types: Long, Int; but got %s instead (while "
+		               "checking arguments for embedding)",
+		               ag_dtype_name((enum ag_dtype)index->dtype));
+	width = w->shape[1];
+	memcpy(shape, index->shape, sizeof(shape));
+	shape[index->ndim] = width;
+	at = ag_index_values(f->ctx, index, w->shape[0], &good);
+	if (!good)
+		return ag_fail(f->ctx, AG_ERR_INDEX, "index out of range in self");
+	out = ag_make(f->ctx, (enum ag_dtype)w->dtype, index->ndim + 1, shape, true);
+	if (!out) {
+		free(at);
+		return false;
+	}
+	node = ag_record1(f->ctx, AG_NODE_Embedding, w, 1, 2);
+	if (node) {
+		node->ints[0] = w->shape[0];
+		node->ints[1] = padding < -1 ? padding + w->shape[0] : padding;
+		ag_save_input(node, 0, index);
+	}
+	if (ag_ready2(out, w, index)) {
+		from = ag_plain(w);
+		to = ag_alloc((size_t)out->numel + 1, sizeof(*to));
+		for (i = 0; i < index->numel; i++) {
+			for (k = 0; k < width; k++)
+				to[i * width + k] = from[at[i] * width + k];
+		}
+		ag_put_plain(out, to);
+		free(from);
+		free(to);
+	}
+	free(at);
+	return ag_finish(f, out, node);
+}
+
+bool bw_Embedding(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *index = B_SAVED(0), *g;
+	int64_t shape[2], rows[2];
+	struct ag_value v[5];
+
+	if (!index)
+		return false;
+	shape[0] = b->node->ints[0];
+	shape[1] = rows[1] = B_GRAD->shape[B_GRAD->ndim - 1];
+	rows[0] = index->numel;
+	g = op_reshape(c, B_GRAD, 2, rows);
+	index = op_reshape(c, index, 1, rows);
+	if (b->node->ints[1] >= 0) {
+		struct ag_tensor *keep = op_ne_n(c, index, (double)b->node->ints[1]);
+
+		g = op_where_n(c, op_unsqueeze(c, keep, 1), g, 0);
+	}
+	v[0] = ag_arg(op_zeros(c, (enum ag_dtype)B_GRAD->dtype, 2, shape));
+	v[1] = ag_int(0);
+	v[2] = ag_arg(index);
+	v[3] = ag_arg(g);
+	v[4] = ag_int(1);
+	B_SET(0, op_call(c, AG_OP_index_add, v, 5));
+	return true;
+}
