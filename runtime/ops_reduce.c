@@ -291,26 +291,40 @@ bool bw_Nansum(struct ag_bw *b)
 	return true;
 }
 
+/* The largest magnitude, or the smallest. */
+static double row_extreme(const double *row, int64_t n, bool largest)
+{
+	double best = largest || !n ? 0 : INFINITY;
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		double x = fabs(row[i]);
+
+		if (isnan(x) || (largest ? x > best : x < best))
+			best = x;
+	}
+	return best;
+}
+
+static double power_of(double x, double p)
+{
+	if (p == 0)
+		return x != 0;
+	if (p == 1)
+		return x;
+	return p == 2 ? x * x : pow(x, p);
+}
+
 static double row_norm(const double *row, int64_t n, const double *p)
 {
 	double sum = 0;
 	int64_t i;
 
-	if (isinf(p[0]) && p[0] < 0)
-		sum = n ? INFINITY : 0;
-	for (i = 0; i < n; i++) {
-		double x = fabs(row[i]);
-
-		if (isinf(p[0]))
-			sum = p[0] > 0 ? (x > sum || isnan(x) ? x : sum)
-			               : (x < sum || isnan(x) ? x : sum);
-		else
-			sum += p[0] == 0   ? x != 0
-			       : p[0] == 1 ? x
-			       : p[0] == 2 ? x * x
-			                   : pow(x, p[0]);
-	}
-	if (isinf(p[0]) || p[0] == 0 || p[0] == 1)
+	if (isinf(p[0]))
+		return row_extreme(row, n, p[0] > 0);
+	for (i = 0; i < n; i++)
+		sum += power_of(fabs(row[i]), p[0]);
+	if (p[0] == 0 || p[0] == 1)
 		return sum;
 	return p[0] == 2 ? sqrt(sum) : pow(sum, 1 / p[0]);
 }
