@@ -9,7 +9,10 @@
 #include "analyzer/replay/replay.h"
 #include "analyzer/replay/torch.h"
 
-enum { CENSUS_NODES = 50000 }; /* above, the runtime's own counts are taken */
+enum {
+	CENSUS_NODES = 50000, /* above, the runtime's own counts are taken */
+	CHAIN_SAMPLE = 16,    /* when what grows is looked for, the loop still running */
+};
 
 struct replay {
 	const struct replay_request *request;

@@ -61,6 +61,7 @@ struct kind_ops {
 	struct val (*iterate)(struct vm *vm, struct val o);
 	struct val (*call)(struct vm *vm, struct val o, struct val *a, uint32_t n, struct dict *kw);
 	void (*repr)(struct vm *vm, struct val o, struct text *out);
+	void (*str)(struct vm *vm, struct val o, struct text *out); /* absent: as repr */
 	struct val (*format)(struct vm *vm, struct val o, const char *spec, size_t length);
 };
 

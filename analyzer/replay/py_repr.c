@@ -354,6 +354,10 @@ bool str_into(struct vm *vm, struct val v, struct text *out)
 		text_add(out, AS(str, v)->at, AS(str, v)->length);
 		return true;
 	}
+	if (v.tag == PY_OBJECT && vm->kinds[v.as.o->kind].str) {
+		vm->kinds[v.as.o->kind].str(vm, v, out);
+		return is_null(vm->exc);
+	}
 	if (has_own(vm, v, PN_str))
 		return special_into(vm, v, PN_str, out, &found);
 	return repr_into(vm, v, out);

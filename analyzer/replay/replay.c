@@ -72,8 +72,11 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 	if (frame->code->id.n != r->loop->func.n || header.n != r->header.n)
 		return;
 	take_sample(r);
-	if (r->request->iterations && r->result->count >= r->request->iterations) {
+	if (r->result->count == CHAIN_SAMPLE)
 		measure_chain(r);
+	if (r->request->iterations && r->result->count >= r->request->iterations) {
+		if (!r->result->chain_count)
+			measure_chain(r);
 		vm_halt(vm, VM_HALT_DONE, "");
 	}
 }

@@ -92,7 +92,7 @@ static void choose_format(struct printer *p)
 
 	if (p->is_float) {
 		each_shown(p, 0, 0, see_range, &seen);
-		p->integers = !seen.fraction && seen.any;
+		p->integers = !seen.fraction;
 		if (seen.any && !seen.fraction)
 			p->scientific = seen.high / seen.low > 1000.0 || seen.high > 1.0e8;
 		else if (seen.any)

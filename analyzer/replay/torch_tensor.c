@@ -342,7 +342,7 @@ static struct val tensor_format(struct vm *vm, struct val v, const char *spec, s
 {
 	struct val number, result;
 
-	if (ag_ndim(tensor_of(v)) || !length)
+	if (ag_ndim(tensor_of(v)))
 		return rp_str(vm, v);
 	number = tensor_number(vm, tensor_of(v));
 	if (is_null(number))
@@ -373,6 +373,16 @@ static void device_repr(struct vm *vm, struct val v, struct text *out)
 	if (d->index >= 0)
 		text_print(out, ", index=%d", d->index);
 	text_add_char(out, ')');
+}
+
+static void device_str(struct vm *vm, struct val v, struct text *out)
+{
+	struct device *d = AS(device, v);
+
+	(void)vm;
+	text_add_chars(out, d->cuda ? "cuda" : "cpu");
+	if (d->index >= 0)
+		text_print(out, ":%d", d->index);
 }
 
 static void node_repr(struct vm *vm, struct val v, struct text *out)
@@ -458,7 +468,7 @@ void torch_kinds_init(struct vm *vm)
 	vm->kinds[K_STORAGE] = (struct kind_ops){.release = storage_release};
 	vm->kinds[K_DTYPE] = (struct kind_ops){.repr = dtype_repr, .attr = dtype_attr};
 	vm->kinds[K_DEVICE] = (struct kind_ops){
-		.repr = device_repr, .attr = device_attr, .binary = device_binary};
+		.repr = device_repr, .str = device_str, .attr = device_attr, .binary = device_binary};
 	vm->kinds[K_ARRAY].release = array_release;
 	vm->kinds[K_ARRAY].repr = array_repr_plain;
 	vm->kinds[K_ARRAY].truth = tensor_truth;
