@@ -150,6 +150,7 @@ struct analysis {
 	uint32_t all_steps;
 	bool exhausted;
 	bool from_outside; /* roots run whose callers are not known */
+	bool trains;       /* a backward has run in this root */
 
 
 };
@@ -255,6 +256,8 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		 value_id before, value_id value, object_id holder, struct variable carrier);
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 		object_id holder, value_id value);
+/* After a root: its events from `first` on that rest on what it did not show. */
+void events_doubt(struct analysis *a, uint32_t first);
 /* With all its texts, in another arena. */
 struct event event_copy(struct arena *arena, const struct event *event);
 void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts);

@@ -475,6 +475,7 @@ static void call_back(struct analysis *a, struct activation *act, struct state *
 		      struct call call)
 {
 	struct argument unknown[4];
+	const bool outside = a->from_outside;
 
 	for (uint32_t i = 0; i < call.count; i++) {
 		const struct value *v = value_get(a, call.at[i].value);
@@ -488,8 +489,10 @@ static void call_back(struct analysis *a, struct activation *act, struct state *
 						      0x50 + k + 0x100 * (v->refs[r].n + 1),
 						      (value_id){0}),
 					{0}};
+			a->from_outside = true;
 			call_object(a, act, state, (struct call){call.inst, 10, unknown, 4},
 				    v->refs[r]);
+			a->from_outside = outside;
 			state->reachable = true;
 		}
 	}
@@ -518,6 +521,23 @@ static void hand_over(struct analysis *a, struct activation *act, struct state *
 	}
 }
 
+/* `@unknown` above a definition: what it makes is taken for the function or class. */
+static bool is_decoration(const struct analysis *a, const struct activation *act, struct call call)
+{
+	const struct value *v = call.count == 1 ? value_get(a, call.at[0].value) : NULL;
+	const struct ir_inst *inst = call.inst ? inst_at(act, call.inst) : NULL;
+	enum ir_op made_by;
+
+	if (!v || v->count != 1 || !inst || inst->op != OP_call || inst->nargs != 2)
+		return false;
+	made_by = (enum ir_op)inst_at(act, ir_args(act->func, inst)[1].value.n)->op;
+	return made_by == OP_function || made_by == OP_class || made_by == OP_call
+		       ? def_of(a, v->refs[0])->kind == OBJECT_FUNCTION ||
+				 def_of(a, v->refs[0])->kind == OBJECT_CLASS ||
+				 def_of(a, v->refs[0])->kind == OBJECT_WRAPPER
+		       : false;
+}
+
 /* Unknown code may return a graph of its arguments, or a number. */
 static void doubt(struct analysis *a, struct state *state, object_id id)
 {
@@ -535,6 +555,8 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 	const value_id arguments = arguments_all(a, call);
 	value_id result;
 
+	if (is_decoration(a, act, call))
+		return call.at[0].value;
 	call_back(a, act, state, call);
 	hand_over(a, act, state, call);
 	if (result_is_dropped(act, call.inst))

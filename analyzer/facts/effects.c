@@ -63,6 +63,16 @@ static value_id single_tensor(struct effect *e, value_id operands, unsigned bits
 	return value_of(e->a, id);
 }
 
+static bool has_known_tensor(struct effect *e, value_id value)
+{
+	const struct value *v = value_get(e->a, value);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (def_of(e->a, v->refs[i])->kind == OBJECT_TENSOR)
+			return true;
+	return false;
+}
+
 /* An array shares the storage of its tensor: whole it is what people want to
  * keep, a part of it pins the rest. */
 static value_id shared_array(struct effect *e)
@@ -70,7 +80,7 @@ static value_id shared_array(struct effect *e)
 	value_id source = effect_target(e);
 	object_id id;
 
-	if (tensors_in(e->a, e->state, source, 0).n == 0)
+	if (!has_known_tensor(e, source))
 		return value_flags(e->a, V_CLEAN);
 	id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x86, (value_id){0},
 			 T_ARRAY | T_OUTPUT);

@@ -474,6 +474,42 @@ static bool needed_again(const struct analysis *a, object_id graph, int depth)
 	return false;
 }
 
+static bool continues(const struct analysis *a, object_id graph, object_id from, int depth)
+{
+	const struct value *parents = value_get(a, def_of(a, graph)->parents_seen);
+
+	if (graph.n / 2 == from.n / 2)
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
+		if (parents->refs[i].n / 2 != graph.n / 2 &&
+		    continues(a, parents->refs[i], from, depth - 1))
+			return true;
+	return false;
+}
+
+/* Is it the graph of a model that was put into evaluation? */
+static bool evaluates(const struct analysis *a, object_id kept, uint32_t first)
+{
+	for (uint32_t i = first; i < a->pending.count; i++)
+		if (a->pending.at[i].kind == EVENT_EVAL && continues(a, kept, a->pending.at[i].kept, 10))
+			return true;
+	return false;
+}
+
+/* With unknown callers the grad mode is unknown too, and so is what becomes of a
+ * graph: only code that itself trains, or evaluates, shows what it means. */
+void events_doubt(struct analysis *a, uint32_t first)
+{
+	for (uint32_t i = first; i < a->pending.count; i++) {
+		struct pending *p = &a->pending.at[i];
+		const bool keeps = p->kind == EVENT_STORE || p->kind == EVENT_CHAIN ||
+				   p->kind == EVENT_LAST;
+
+		p->incomplete |= a->exhausted ||
+				 (keeps && !a->trains && !evaluates(a, p->kept, first));
+	}
+}
+
 /* Its graph is part of what an unknown caller got, who may cut it. */
 static bool given_away(const struct analysis *a, object_id kept)
 {
@@ -515,19 +551,6 @@ static bool stands(struct analysis *a, const struct pending *p)
 	default:
 		return true;
 	}
-}
-
-static bool continues(const struct analysis *a, object_id graph, object_id from, int depth)
-{
-	const struct value *parents = value_get(a, def_of(a, graph)->parents_seen);
-
-	if (graph.n / 2 == from.n / 2)
-		return true;
-	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
-		if (parents->refs[i].n / 2 != graph.n / 2 &&
-		    continues(a, parents->refs[i], from, depth - 1))
-			return true;
-	return false;
 }
 
 /* A graph that a store keeps is told of there, once. */

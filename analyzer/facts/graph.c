@@ -384,6 +384,7 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 	const bool strong = v->count == 1;
 	struct reach reach = {0};
 
+	a->trains = true;
 	if (v->count == 1)
 		prove(a, state, v->refs[0]);
 	graph_walk(a, state, tensors, collect_visit, &reach);

@@ -320,6 +320,8 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 	const uint32_t before = root->a->pending.count;
 
 	root->number++;
+	root->a->trains = false;
+	root->a->left_count = 0;
 	if (!tells_anything(root, def_of(root->a, candidate->id)->func))
 		return;
 	if (def_of(root->a, candidate->id)->kind == OBJECT_CLASS) {
@@ -328,8 +330,7 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 	} else if (!runs_already(root, candidate)) {
 		run_function_root(root, candidate->outer);
 	}
-	for (uint32_t i = before; root->a->exhausted && i < root->a->pending.count; i++)
-		root->a->pending.at[i].incomplete = true;
+	events_doubt(root->a, before);
 	root->a->exhausted = false;
 }
 
