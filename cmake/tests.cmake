@@ -42,3 +42,7 @@ foreach(source IN LISTS fuzz_sources)
                                     "${CMAKE_SOURCE_DIR}/fixtures/corpus/${target}")
   endif()
 endforeach()
+
+# What the runtime costs; built and run by hand.
+add_executable(bench_runtime EXCLUDE_FROM_ALL tests/bench_runtime.c)
+target_link_libraries(bench_runtime PRIVATE graphlint_runtime m)
