@@ -137,6 +137,9 @@ struct vm {
 	void *random; /* struct rp_random of module random */
 	/* Called when a loop of `watched` starts its next iteration. */
 	const struct ir_module *watched;
+	func_id watched_func; /* the measured loop */
+	block_id watched_header;
+	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
 	/* Called for what could not be known. */
 	void (*on_stand_in)(struct vm *vm, const char *what);

@@ -5,6 +5,8 @@
 
 #include "analyzer/replay/py.h"
 
+enum { UNKNOWN_RANGE = 8 }; /* steps of a range whose end is not known */
+
 #define BUILTIN(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
 
 static struct val truth_val(int truth)
@@ -494,7 +496,7 @@ BUILTIN(range_new)
 
 	for (uint32_t i = 1; i < n; i++)
 		if (is_kind(a[i], K_UNKNOWN)) {
-			a[i] = i == 3 ? val_int(1) : val_int(i == 1 && !is_null(a[2]) ? 0 : 3);
+			a[i] = i == 3 ? val_int(1) : val_int(i == 1 && !is_null(a[2]) ? 0 : UNKNOWN_RANGE);
 			vm_stand_in(vm, "length of a range");
 		}
 	if (is_null(a[2]) ? !rp_index(vm, a[1], &stop)

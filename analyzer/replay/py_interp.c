@@ -89,12 +89,18 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 static enum step step_next(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct val *slot = slot_place(f, in->name), item;
+	bool measured;
 
 	if (is_null(*slot)) {
 		rp_raise(run->vm, TY_RuntimeError, "no iterator");
 		return STEP_RAISE;
 	}
+	measured = run->vm->measured_next;
+	run->vm->measured_next = run->vm->watched == f->code->module &&
+				 f->code->id.n == run->vm->watched_func.n &&
+				 f->block == run->vm->watched_header.n;
 	item = rp_next(run->vm, *slot);
+	run->vm->measured_next = measured;
 	if (!is_null(run->vm->exc) || run->vm->halt) {
 		unref(run->vm, item);
 		return STEP_RAISE;

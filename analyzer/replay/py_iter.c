@@ -2,7 +2,9 @@
 
 #include "analyzer/replay/py.h"
 
-enum { UNKNOWN_LENGTH = 3 }; /* items of a stand-in that is iterated */
+/* Items of a stand-in that is iterated; by the loop that is measured: enough to
+ * see a trend. */
+enum { UNKNOWN_LENGTH = 3, MEASURED_LENGTH = 32 };
 
 struct iter *iter_new(struct vm *vm, enum iter_kind what, enum rp_type type, struct val a)
 {
@@ -331,7 +333,7 @@ static struct val next_simple(struct vm *vm, struct iter *it)
 		it->stop -= it->stop > 0;
 		return ref(it->a);
 	case IT_UNKNOWN:
-		if (it->at++ >= UNKNOWN_LENGTH && it->mode == 0)
+		if (it->at++ >= (vm->measured_next ? MEASURED_LENGTH : UNKNOWN_LENGTH))
 			return val_null();
 		if (is_kind(it->a, K_UNKNOWN))
 			return unknown_new(vm, "%s's item", AS(unknown, it->a)->what->at);

@@ -196,7 +196,11 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 		return val_null();
 	if (m->opaque)
 		return unknown_new(vm, "%s.%s", m->name->at, name->at);
-	return module_getattr(vm, m, name);
+	v = module_getattr(vm, m, name);
+	if (!is_null(v) || !is_null(vm->exc) || !m->library || strncmp(m->name->at, "torch.", 6) != 0)
+		return v;
+	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
+	return unknown_new(vm, "%s.%s", m->name->at, name->at);
 }
 
 /* --- import */

@@ -202,6 +202,51 @@ static struct function *function_of(struct vm *vm, const struct ir_module *ir, f
 	return NULL;
 }
 
+/* The function of a line that no loop is around; it is called again and again,
+ * on one instance, and each call counts as an iteration. */
+static func_id function_at(const struct ir_module *ir, uint32_t line)
+{
+	func_id best = {0};
+
+	for (uint32_t i = 2; i < ir->funcs.count; i++) {
+		const struct ir_func *func = ir->funcs.at[i];
+		uint32_t first = source_line_at(ir->source, func->span.start) + 1;
+
+		if (func->kind == FUNC_FUNCTION && first <= line &&
+		    source_line_at(ir->source, func->span.end) + 1 >= line)
+			best = (func_id){i};
+	}
+	return best;
+}
+
+static struct val call_repeatedly(struct replay *r)
+{
+	struct vm *vm = r->vm;
+	uint32_t calls = r->request->iterations ? r->request->iterations : REPLAY_STEPS;
+	struct function *fn = function_of(vm, r->request->module, r->function);
+	struct cls *cls = fn ? class_of_function(vm, fn) : NULL;
+	struct val self, result = val_none();
+
+	if (!fn)
+		return result;
+	fn->h.refs++;
+	self = cls ? instance_for(vm, cls) : val_null();
+	r->result->loop_kind = "function";
+	r->result->loop_line = r->request->line;
+	for (uint32_t i = 0; i < calls && !is_null(result) && !vm->halt; i++) {
+		slot_set(vm, &result, call_with_stand_ins(vm, fn, self));
+		if (is_null(result))
+			break;
+		slot_set(vm, &result, val_none());
+		take_sample(r);
+	}
+	if (!r->result->chain_count)
+		measure_chain(r);
+	unref(vm, self);
+	unref_obj(vm, fn);
+	return result;
+}
+
 /* Nothing in the script reached the loop: its function is called by itself, or
  * the nearest one around it that there is. */
 static struct val run_function(struct replay *r)
@@ -246,12 +291,12 @@ static struct val run_all(struct replay *r)
 		unref(vm, v);
 		v = run_entry(r, m);
 	}
-	if (r->loop && !r->result->count && r->loop->func.n > 1 && !vm->halt) {
-		if (is_null(v))
-			exc_clear(vm);
-		unref(vm, v);
-		v = run_function(r);
-	}
+	if (r->result->count || vm->halt || (!r->function.n && !(r->loop && r->loop->func.n > 1)))
+		return v;
+	if (is_null(v))
+		exc_clear(vm);
+	unref(vm, v);
+	v = r->function.n ? call_repeatedly(r) : run_function(r);
 	return v;
 }
 
@@ -301,6 +346,11 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	uint32_t count = replay_loops(scratch, request->names, request->module, &loops);
 
 	r->loop = replay_choose(request->module, loops, count, request->line);
+	if (!r->loop && request->line) {
+		/* The script's own loop, if it has one that comes by here. */
+		r->function = function_at(request->module, request->line);
+		r->loop = replay_choose(request->module, loops, count, 0);
+	}
 	if (!r->loop)
 		return;
 	r->header = ir_func_get(request->module, r->loop->func)->loops.at[r->loop->loop.n].header;
@@ -325,6 +375,8 @@ static void vm_start(struct replay *r, const struct replay_budget *budget)
 	if (r->loop) {
 		r->vm->watched = r->request->module;
 		r->vm->on_iteration = on_iteration;
+		r->vm->watched_func = r->loop->func;
+		r->vm->watched_header = r->header;
 	}
 }
 

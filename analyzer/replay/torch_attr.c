@@ -1,5 +1,7 @@
 #include "analyzer/replay/torch.h"
 
+#include "analyzer/torch/api.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -142,7 +144,8 @@ static struct val op_method(struct vm *vm, struct str *name)
 	struct val fn;
 	int length = snprintf(full, sizeof(full), "Tensor.%s", name->at);
 
-	if (length < 0 || (size_t)length >= sizeof(full) || !torch_op_known(vm, full))
+	if (length < 0 || (size_t)length >= sizeof(full) ||
+	    (!torch_op_known(vm, full) && !api_method("torch.Tensor", 12, name->at, name->length)))
 		return val_null();
 	fn = torch_op_function(vm, str_intern(vm, full, (size_t)length)->at);
 	AS(native, fn)->owner = vm->t[TY_tensor];
