@@ -75,17 +75,27 @@ static uint32_t sequence_shape(const struct py_lower *l, const uint32_t *parts, 
 	return count;
 }
 
+static bool binds_nothing(const struct py_lower *l, uint32_t node)
+{
+	uint32_t splat = as_splat(l, node);
+
+	return is_wildcard(l, node) || (splat && !splat_name(l, splat));
+}
+
+/* `from_end`: the index counts back from there. */
 static void sequence_part(struct py_matching *m, uint32_t node, slot_id items, uint32_t index,
-                          block_id fail)
+                          bool from_end, block_id fail)
 {
 	struct py_lower *l = m->l;
 	struct span span = py_span(l, node);
 	uint32_t splat = as_splat(l, node);
 
-	if (is_wildcard(l, node) || (splat && !splat_name(l, splat)))
+	if (binds_nothing(l, node))
 		return;
 	py_hidden_load(l, items, span);
 	py_int(l, index, span);
+	if (from_end)
+		py_emit(l, OP_unary, SUB_unary_negative, 0, span, 1);
 	py_emit(l, OP_load_item, SUB_NONE, 0, span, 2);
 	if (splat)
 		capture_top(m, splat_name(l, splat));
@@ -93,28 +103,62 @@ static void sequence_part(struct py_matching *m, uint32_t node, slot_id items, u
 		part(m, node, fail);
 }
 
+/* With `*_`, or nothing but `_`, a sequence is not unpacked. */
+static bool needs_unpack(const struct py_lower *l, const uint32_t *parts, uint32_t count)
+{
+	bool all_wild = true;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (as_splat(l, parts[i]) && binds_nothing(l, parts[i]))
+			return false;
+		all_wild = all_wild && binds_nothing(l, parts[i]);
+	}
+	return !all_wild;
+}
+
+static void sequence_items(struct py_matching *m, const uint32_t *parts, uint32_t count,
+                           slot_id subject, block_id fail)
+{
+	bool after = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		sequence_part(m, parts[i], subject, after ? count - i : i, after, fail);
+		after = after || as_splat(m->l, parts[i]);
+	}
+}
+
+static void sequence_unpacked(struct py_matching *m, const uint32_t *parts, uint32_t count,
+                              slot_id subject, block_id fail, struct span span)
+{
+	struct py_lower *l = m->l;
+	slot_id items;
+
+	py_hidden_load(l, subject, span);
+	py_emit(l, OP_unpack, SUB_NONE, sequence_shape(l, parts, count), span, 1);
+	items = py_hidden(l);
+	py_hidden_store(l, items, span);
+	for (uint32_t i = 0; i < count; i++)
+		sequence_part(m, parts[i], items, i, false, fail);
+	py_hidden_unbind(l, items, span);
+	py_hidden_free(l, items);
+}
+
 void py_sequence_pattern(struct py_matching *m, const uint32_t *parts, uint32_t count,
                          slot_id subject, block_id fail, struct span span)
 {
 	struct py_lower *l = m->l;
-	uint32_t shape = sequence_shape(l, parts, count);
-	slot_id items;
 
 	if (count > 0x7fff) {
 		py_gap(l, span, "too many patterns");
 		return;
 	}
 	py_hidden_load(l, subject, span);
-	py_emit(l, OP_match, SUB_match_sequence, shape, span, 1);
+	py_emit(l, OP_match, SUB_match_sequence, sequence_shape(l, parts, count), span, 1);
 	require(l, fail, span);
-	py_hidden_load(l, subject, span);
-	py_emit(l, OP_unpack, SUB_NONE, shape, span, 1);
-	items = py_hidden(l);
-	py_hidden_store(l, items, span);
-	for (uint32_t i = 0; i < count; i++)
-		sequence_part(m, parts[i], items, i, fail);
-	py_hidden_unbind(l, items, span);
-	py_hidden_free(l, items);
+	if (needs_unpack(l, parts, count))
+		sequence_unpacked(m, parts, count, subject, fail, span);
+	else
+		sequence_items(m, parts, count, subject, fail);
 }
 
 static void sequence_children(struct py_matching *m, uint32_t node, slot_id subject, block_id fail)
