@@ -549,6 +549,15 @@ void ag_each_tensor(struct ag_ctx *ctx, ag_tensor_fn *fn, void *data);
 /* Parameter cycles made by backward(create_graph=True), which nothing frees:
  * counts the tensors whose .grad leads back to them. */
 uint64_t ag_cycles(struct ag_ctx *ctx);
+/* What nothing outside the library refers to, yet is alive: all cycles of counted
+ * references, which PyTorch does not free either. What hooks hold counts as
+ * referred to. Takes a walk over everything alive. */
+struct ag_garbage {
+	uint64_t bytes;
+	uint64_t tensors;
+	uint64_t nodes;
+};
+void ag_find_garbage(struct ag_ctx *ctx, struct ag_garbage *garbage);
 
 /* An empty tensor list printed as PyTorch would print the tensor; returns the
  * length needed, writes at most `size` bytes with a NUL. */

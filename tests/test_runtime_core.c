@@ -380,6 +380,27 @@ START_TEST(gradients_with_a_graph_close_a_cycle)
 }
 END_TEST
 
+/* a.add_(b) where the graph of b has saved a: PyTorch never frees it. */
+START_TEST(a_value_added_to_what_it_saved_is_lost)
+{
+	struct ag_tensor *w = NULL, *a;
+	struct ag_garbage garbage;
+
+	rt_set(&w, leaf(100));
+	a = CALL("torch.add", T(w), N(1));
+	rt_true(ag_add_(rt.ctx, a, CALL("torch.mul", T(w), T(a)), 1));
+	ag_find_garbage(rt.ctx, &garbage);
+	ck_assert_uint_eq(garbage.tensors, 0);
+	rt_sweep();
+	ag_find_garbage(rt.ctx, &garbage);
+	ck_assert_uint_eq(garbage.tensors, 1);
+	ck_assert_uint_eq(garbage.nodes, 4); /* add, mul, add in place, the accumulator of w */
+	ck_assert_uint_eq(garbage.bytes, 400);
+	ck_assert_uint_eq(rt_bytes(), 800);
+	ag_release(w);
+}
+END_TEST
+
 /* ---- hooks */
 
 static int released;
@@ -716,6 +737,7 @@ Suite *runtime_core_suite(void)
 	tcase_add_test(tc, views_made_without_grad_report_their_base);
 	tcase_add_test(tc, a_chain_of_a_million_nodes_goes_without_recursion);
 	tcase_add_test(tc, gradients_with_a_graph_close_a_cycle);
+	tcase_add_test(tc, a_value_added_to_what_it_saved_is_lost);
 	tcase_add_test(tc, hooks_change_gradients_and_die_with_their_tensor);
 	tcase_add_test(tc, custom_functions_save_and_release);
 	tcase_add_test(tc, a_checkpoint_keeps_inputs_and_generator_state);
