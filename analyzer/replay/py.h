@@ -141,6 +141,8 @@ struct vm {
 	block_id watched_header;
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
+	/* May add to a class what was not needed so far; true: look again. */
+	bool (*complete_class)(struct vm *vm, struct cls *cls, struct str *name);
 	/* Called for what could not be known. */
 	void (*on_stand_in)(struct vm *vm, const char *what);
 	/* Asked for the source of a module of the user's project. */

@@ -84,6 +84,8 @@ static struct val class_attr(struct vm *vm, struct val o, struct str *name)
 	if (name != vm->n[PN_name] && name != vm->n[PN_module] && name != vm->n[PN_qualname]) {
 		struct val own = cls_find(vm, c, name);
 
+		if (is_null(own) && vm->complete_class && vm->complete_class(vm, c, name))
+			own = cls_find(vm, c, name);
 		if (!is_null(own))
 			return bind(vm, own, val_null(), c);
 	}
@@ -108,6 +110,8 @@ static struct val super_attr(struct vm *vm, struct val o, struct str *name)
 	if (is_kind(s->self, K_CLASS) && !cls_is(cls, s->start))
 		cls = type_of(vm, s->self);
 	found = cls_find_after(vm, cls, s->start, name);
+	if (is_null(found) && vm->complete_class && vm->complete_class(vm, cls, name))
+		found = cls_find_after(vm, cls, s->start, name);
 	if (is_null(found)) {
 		if (cls->flags & CLS_OPAQUE)
 			return unknown_new(vm, "super().%s", name->at);

@@ -306,6 +306,8 @@ static bool has_own(struct vm *vm, struct val v, enum rp_name name)
 		return false;
 	if (!(v.as.o->cls->flags & (CLS_HEAP | CLS_EXCEPTION | CLS_NN_MODULE)))
 		return false;
+	if ((v.as.o->cls->flags & CLS_NN_MODULE) && vm->complete_class)
+		vm->complete_class(vm, v.as.o->cls, vm->n[name]);
 	found = cls_find(vm, v.as.o->cls, vm->n[name]);
 	return !is_null(found) &&
 	       !(is_kind(found, K_NATIVE) && AS(native, found)->owner == vm->t[TY_object]);

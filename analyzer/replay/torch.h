@@ -64,7 +64,7 @@ struct torch {
 	struct id_map tensors, nodes;
 	uint32_t preserved;
 	struct obj *dtypes[AG_DTYPE_COUNT];
-	struct cls *module; /* torch.nn.Module in Python; NULL until it is used */
+	struct cls *module; /* torch.nn.Module once all of it is there; borrowed */
 	bool exact;	    /* no shape or value was made up */
 	int64_t batch;	    /* size of a made-up batch */
 };
@@ -152,6 +152,7 @@ extern const struct native_def make_functions[], stream_functions[];
 /* Puts the generator of the keywords in the context's place, and back again. */
 bool torch_with_generator(struct vm *vm, struct dict *kw);
 struct val array_wrap(struct vm *vm, struct ag_tensor *t); /* takes it */
+bool torch_complete_class(struct vm *vm, struct cls *cls, struct str *name);
 
 void torch_offer(struct vm *vm);
 

@@ -1,6 +1,6 @@
 #include "analyzer/replay/torch.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The hot part of torch.nn.Module: attributes and calls. The rest of it is
@@ -118,6 +118,41 @@ METHOD(module_setattr)
 		       ? val_none() : val_null();
 }
 
+/* The part of Module that few programs need is merged in when a name of it is
+ * asked for: lowering it would cost more than most replays. */
+bool torch_complete_class(struct vm *vm, struct cls *cls, struct str *name)
+{
+	struct val m, module, more;
+	char text[96];
+	int length;
+	uint32_t at = 0;
+	struct dict_entry *e;
+
+	if (!(cls->flags & CLS_NN_MODULE) || torch_of(vm)->module)
+		return false;
+	m = dict_get_str(vm, vm->modules, str_intern(vm, "torch.nn.modules.module", 23));
+	length = snprintf(text, sizeof(text), "    def %s(", name->at);
+	if (!is_kind(m, K_MODULE) || length < 0 || (size_t)length >= sizeof(text))
+		return false;
+	if (!memmem(AS(module, m)->library->text, AS(module, m)->library->length, text, (size_t)length) &&
+	    !str_is(name, "register_backward_hook") &&
+	    !str_is(name, "get_buffer"))
+		return false;
+	module = dict_get_str(vm, AS(module, m)->ns, str_intern(vm, "Module", 6));
+	more = rp_attr_chars(vm, m, "_More");
+	if (!is_kind(module, K_CLASS) || !is_kind(more, K_CLASS)) {
+		unref(vm, more);
+		return false;
+	}
+	torch_of(vm)->module = AS(cls, module);
+	while ((e = dict_next(AS(cls, more)->ns, &at)))
+		if (is_null(dict_get(vm, AS(cls, module)->ns, e->key)))
+			dict_put(vm, AS(cls, module)->ns, e->key, e->value);
+	vm->version++;
+	unref(vm, more);
+	return true;
+}
+
 METHOD(module_getattr)
 {
 	static const enum rp_name where[] = {PN_parameters_, PN_buffers_, PN_modules_};
@@ -130,6 +165,9 @@ METHOD(module_getattr)
 		if (!is_null(v))
 			return ref(v);
 	}
+	if (torch_complete_class(vm, a[0].as.o->cls,
+				 str_intern(vm, chars_of(a[1]), AS(str, a[1])->length)))
+		return rp_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length));
 	if ((a[0].as.o->cls->flags & CLS_OPAQUE) && chars_of(a[1])[0] != '_')
 		return unknown_new(vm, "%s.%s", type_name(vm, a[0]), chars_of(a[1]));
 	return rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",

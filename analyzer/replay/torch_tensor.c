@@ -487,6 +487,7 @@ void torch_open(struct vm *vm, const struct ag_options *options)
 	torch->exact = true;
 	torch->batch = 4;
 	vm->host = torch;
+	vm->complete_class = torch_complete_class;
 	torch_kinds_init(vm);
 	torch_offer(vm);
 }

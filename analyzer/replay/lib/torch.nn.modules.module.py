@@ -24,50 +24,6 @@ class Module(_torch.ModuleBase):
     def forward(self, *input):
         raise NotImplementedError("Module [%s] is missing the required \"forward\" function" % type(self).__name__)
 
-    def _call_with_hooks(self, *args, **kwargs):
-        for hook in list(self._forward_pre_hooks.values()):
-            if getattr(hook, "_with_kwargs", False):
-                result = hook(self, args, kwargs)
-                if result is not None:
-                    args, kwargs = result
-                continue
-            result = hook(self, args)
-            if result is not None:
-                args = result if isinstance(result, tuple) else (result,)
-        output = self.forward(*args, **kwargs)
-        for key, (hook, with_kwargs) in list(self._forward_hooks.items()):
-            result = hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
-            if result is not None:
-                output = result
-        if self._backward_hooks:
-            first = output[0] if isinstance(output, (tuple, list)) else output
-            if isinstance(first, torch.Tensor) and first.grad_fn is not None:
-                for hook in list(self._backward_hooks.values()):
-                    def run(grad_inputs, grad_outputs, hook=hook):
-                        return hook(self, grad_inputs, grad_outputs)
-                    _torch.hook_node(first.grad_fn, run)
-        return output
-
-    def _add_hook(self, where, hook):
-        hooks = self.__dict__[where]
-        key = max(hooks, default=-1) + 1
-        hooks[key] = hook
-        return _Handle((weakref.ref(self), where), key)
-
-    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        return self._add_hook("_forward_hooks", (hook, with_kwargs))
-
-    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        return self._add_hook("_forward_pre_hooks", hook)
-
-    def register_full_backward_hook(self, hook, prepend=False):
-        return self._add_hook("_backward_hooks", hook)
-
-    register_backward_hook = register_full_backward_hook
-
-    def register_full_backward_pre_hook(self, hook, prepend=False):
-        return self._add_hook("_backward_pre_hooks", hook)
-
     def register_buffer(self, name, tensor, persistent=True):
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
@@ -87,18 +43,6 @@ class Module(_torch.ModuleBase):
         self._modules[name] = module
 
     register_module = add_module
-
-    def get_submodule(self, target):
-        module = self
-        for part in target.split(".") if target else []:
-            module = getattr(module, part)
-        return module
-
-    def get_parameter(self, target):
-        path, _, name = target.rpartition(".")
-        return getattr(self.get_submodule(path), name)
-
-    get_buffer = get_parameter
 
     def children(self):
         for name, module in self.named_children():
@@ -144,13 +88,6 @@ class Module(_torch.ModuleBase):
         for name, param in self._named_members("_parameters", "", recurse):
             yield param
 
-    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
-
-    def buffers(self, recurse=True):
-        for name, buf in self._named_members("_buffers", "", recurse):
-            yield buf
-
     def train(self, mode=True):
         self.training = mode
         for module in self.children():
@@ -159,11 +96,6 @@ class Module(_torch.ModuleBase):
 
     def eval(self):
         return self.train(False)
-
-    def requires_grad_(self, requires_grad=True):
-        for p in self.parameters():
-            p.requires_grad_(requires_grad)
-        return self
 
     def zero_grad(self, set_to_none=True):
         for p in self.parameters():
@@ -176,6 +108,77 @@ class Module(_torch.ModuleBase):
                     else:
                         p.grad.requires_grad_(False)
                     p.grad.zero_()
+
+
+# The rest of Module: merged into it when a name of it is first asked for.
+class _More:
+    def _call_with_hooks(self, *args, **kwargs):
+        for hook in list(self._forward_pre_hooks.values()):
+            if getattr(hook, "_with_kwargs", False):
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    args, kwargs = result
+                continue
+            result = hook(self, args)
+            if result is not None:
+                args = result if isinstance(result, tuple) else (result,)
+        output = self.forward(*args, **kwargs)
+        for key, (hook, with_kwargs) in list(self._forward_hooks.items()):
+            result = hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
+            if result is not None:
+                output = result
+        if self._backward_hooks:
+            first = output[0] if isinstance(output, (tuple, list)) else output
+            if isinstance(first, torch.Tensor) and first.grad_fn is not None:
+                for hook in list(self._backward_hooks.values()):
+                    def run(grad_inputs, grad_outputs, hook=hook):
+                        return hook(self, grad_inputs, grad_outputs)
+                    _torch.hook_node(first.grad_fn, run)
+        return output
+
+    def _add_hook(self, where, hook):
+        hooks = self.__dict__[where]
+        key = max(hooks, default=-1) + 1
+        hooks[key] = hook
+        return _Handle((weakref.ref(self), where), key)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        return self._add_hook("_forward_hooks", (hook, with_kwargs))
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        return self._add_hook("_forward_pre_hooks", hook)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        return self._add_hook("_backward_hooks", hook)
+
+    register_backward_hook = register_full_backward_hook
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        return self._add_hook("_backward_pre_hooks", hook)
+
+    def get_submodule(self, target):
+        module = self
+        for part in target.split(".") if target else []:
+            module = getattr(module, part)
+        return module
+
+    def get_parameter(self, target):
+        path, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(path), name)
+
+    get_buffer = get_parameter
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        for name, buf in self._named_members("_buffers", "", recurse):
+            yield buf
+
+    def requires_grad_(self, requires_grad=True):
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
 
     def apply(self, fn):
         for module in self.children():
