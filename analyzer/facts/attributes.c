@@ -504,9 +504,16 @@ static value_id force_one(struct analysis *a, struct activation *act, struct sta
 {
 	const struct project_file *file = def_of(a, id)->file;
 	sym_id name = def_of(a, id)->name;
-	value_id module = run_module(a, act, state, file);
+	value_id found;
 
-	return name.n ? attribute_get(a, act, state, 0, module, name) : module;
+	if (def_of(a, id)->running)
+		return value_flags(a, V_CLEAN); /* modules that name each other in a circle */
+	def_of(a, id)->running = true;
+	found = run_module(a, act, state, file);
+	if (name.n)
+		found = attribute_get(a, act, state, 0, found, name);
+	def_of(a, id)->running = false;
+	return found;
 }
 
 value_id force_import(struct analysis *a, struct activation *act, struct state *state, value_id v)

@@ -161,7 +161,7 @@ struct def {
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
 	bool used_again; /* by an operation after a backward that kept its graph */
-	bool running; /* NAMESPACE: its body has been started */
+	bool running; /* NAMESPACE: its body was started; IMPORTED: being looked up */
 	bool drained; /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
