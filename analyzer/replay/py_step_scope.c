@@ -30,12 +30,13 @@ struct val load_global(struct vm *vm, struct module *module, struct str *name)
 
 	if (!is_null(v))
 		return ref(v);
-	v = module_defined(vm, module, name);
-	if (!is_null(v) || !is_null(vm->exc))
-		return v;
+	/* Before the library's own definitions, which have to be searched for. */
 	v = dict_get_str(vm, vm->builtins->ns, name);
 	if (!is_null(v))
 		return ref(v);
+	v = module_defined(vm, module, name);
+	if (!is_null(v) || !is_null(vm->exc))
+		return v;
 	/* Library code uses its module's native half by name. */
 	v = module->native || module->library ? module_attr(vm, module, name) : val_null();
 	if (!is_null(v) || !is_null(vm->exc))
