@@ -205,6 +205,8 @@ bool state_join(struct analysis *a, struct state *into, struct state *from);
 const struct object *object_read(const struct state *state, object_id id);
 /* Items of a dict stand apart from the attributes of an instance that is one. */
 uint32_t item_key(const struct analysis *a, object_id owner, object_id key);
+/* The constant that a field's key stands for; 0: the field is an attribute. */
+object_id key_constant(const struct analysis *a, object_id owner, uint32_t key);
 struct object *object_write(struct analysis *a, struct state *state, object_id id);
 /* Empties it: the site made a new one. */
 struct object *object_renew(struct analysis *a, struct state *state, object_id id);

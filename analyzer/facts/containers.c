@@ -416,13 +416,14 @@ void container_clear(struct analysis *a, struct state *state, value_id holders)
 
 static value_id dict_keys(struct analysis *a, object_id id, const struct object *object)
 {
-	const uint32_t first = item_key(a, id, (object_id){0});
 	value_id keys = {0};
 
-	for (uint32_t i = 0; i < object->field_count; i++)
-		if (object->fields[i].key >= first)
-			keys = value_join(a, keys,
-					  value_of(a, (object_id){object->fields[i].key - first}));
+	for (uint32_t i = 0; i < object->field_count; i++) {
+		object_id key = key_constant(a, id, object->fields[i].key);
+
+		if (key.n)
+			keys = value_join(a, keys, value_of(a, key));
+	}
 	if (object->elements.n)
 		keys = value_join(a, keys, value_flags(a, V_STRING | V_NUMBER));
 	return keys;

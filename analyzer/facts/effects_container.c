@@ -81,12 +81,11 @@ static void merge_dict(struct effect *e, object_id into, value_id source)
 			continue;
 		}
 		for (uint32_t f = 0; f < from->field_count; f++) {
-			const uint32_t first = item_key(e->a, v->refs[i], (object_id){0});
+			object_id key = key_constant(e->a, v->refs[i], from->fields[f].key);
 
-			if (from->fields[f].key >= first)
+			if (key.n)
 				field_join(e->a, object_write(e->a, e->state, into),
-					   from->fields[f].key - first + item_key(e->a, into, (object_id){0}),
-					   from->fields[f].value);
+					   item_key(e->a, into, key), from->fields[f].value);
 		}
 		elements_join(e->a, object_write(e->a, e->state, into), from->elements);
 	}

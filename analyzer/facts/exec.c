@@ -282,10 +282,14 @@ static value_id do_call(struct analysis *a, struct activation *act, struct state
 						 (struct argument){object->fields[f].value, {0}});
 		} else if (sym_is(args[i].keyword, SYM_double_star) && kind == OBJECT_DICT &&
 			   object->elements.n == 0) {
-			for (uint32_t f = 0; f < object->field_count; f++)
-				vec_push(a->heap, &arguments,
-					 (struct argument){object->fields[f].value,
-							   def_of(a, (object_id){object->fields[f].key})->name});
+			for (uint32_t f = 0; f < object->field_count; f++) {
+				object_id key = key_constant(a, only, object->fields[f].key);
+
+				if (key.n)
+					vec_push(a->heap, &arguments,
+						 (struct argument){object->fields[f].value,
+								   def_of(a, key)->name});
+			}
 		} else {
 			vec_push(a->heap, &arguments, (struct argument){value, args[i].keyword});
 		}

@@ -208,6 +208,16 @@ uint32_t item_key(const struct analysis *a, object_id owner, object_id key)
 	return key.n + (def_of(a, owner)->kind == OBJECT_INSTANCE ? ITEM_KEYS : 0);
 }
 
+object_id key_constant(const struct analysis *a, object_id owner, uint32_t key)
+{
+	const uint32_t first = item_key(a, owner, (object_id){0});
+	object_id id = {key - first};
+
+	if (key < first || id.n / 2 >= a->defs.count || def_of(a, id)->kind != OBJECT_CONST)
+		return (object_id){0};
+	return id;
+}
+
 struct object *object_renew(struct analysis *a, struct state *state, object_id id)
 {
 	struct object *object = arena_new(a->heap, struct object);
