@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/replay/measure.h"
+#include "runtime/core.h"
 
 /* Counts what a walk from Python would find, as the measuring script does on
  * real PyTorch: nodes that only other nodes' insides hold are not seen. */
@@ -79,6 +80,12 @@ static void see_tensor(struct census *c, struct ag_tensor *t)
 	push_node(c, ag_grad_fn(c->ctx, t));
 }
 
+/* Changed in place since it was saved: PyTorch refuses to show it. */
+static bool is_stale(const struct ag_node *n, uint32_t i)
+{
+	return i < n->nsaved && n->saved[i].t && n->saved[i].version != ag_version(n->saved[i].t);
+}
+
 static void see_node(struct census *c, struct ag_node *n)
 {
 	struct ag_saved_info info;
@@ -87,7 +94,7 @@ static void see_node(struct census *c, struct ag_node *n)
 		push_node(c, ag_node_edge(n, i));
 	push_tensor(c, ag_node_variable(n));
 	for (uint32_t i = 0; !ag_node_freed(n) && i < ag_node_saved(n); i++)
-		if (ag_node_saved_at(n, i, &info))
+		if (ag_node_saved_at(n, i, &info) && info.tensor && !is_stale(n, i))
 			push_tensor(c, info.tensor);
 }
 
