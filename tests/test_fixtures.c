@@ -1,6 +1,7 @@
-/* Each file of fixtures/<folder>/, and each folder in it with a main.py, is
- * linted; the findings are what the marks on the lines say (tests/marks.h),
- * whether or not the scan may skip and with one thread or several. */
+/* Each file of fixtures/<folder>/ or fixtures/idioms/<folder>/, and each folder
+ * in it with a main.py, is linted; the findings are what the marks on the lines
+ * say (tests/marks.h), whether or not the scan may skip and with one thread or
+ * several. */
 
 #include <check.h>
 #include <string.h>
@@ -56,10 +57,14 @@ static void list_folder(const char *slug)
 static void list_fixtures(void)
 {
 	name_list names = {0};
+	name_list idioms = {0};
 
 	folder_names(&arena, GRAPHLINT_ROOT "/fixtures", &names);
 	for (uint32_t i = 0; i < names.count; i++)
 		list_folder(names.at[i]);
+	folder_names(&arena, GRAPHLINT_ROOT "/fixtures/idioms", &idioms);
+	for (uint32_t i = 0; i < idioms.count; i++)
+		list_folder(folder_join(&arena, "idioms", idioms.at[i]));
 }
 
 static struct engine_settings settings_of(struct arena *memory, const struct fixture *fixture)
