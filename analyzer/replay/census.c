@@ -7,11 +7,6 @@
 /* Counts what a walk from Python would find, as the measuring script does on
  * real PyTorch: nodes that only other nodes' insides hold are not seen. */
 
-struct id_set {
-	uint64_t *at; /* open addressing, id + 1 */
-	uint32_t mask, count;
-};
-
 static bool set_add(struct id_set *set, uint64_t id)
 {
 	uint32_t at;
@@ -37,16 +32,31 @@ static bool set_add(struct id_set *set, uint64_t id)
 	return true;
 }
 
+static bool set_has(const struct id_set *set, uint64_t id)
+{
+	uint32_t at;
+
+	for (at = (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & set->mask; set->at[at];
+	     at = (at + 1) & set->mask)
+		if (set->at[at] == id + 1)
+			return true;
+	return false;
+}
+
 struct census {
 	struct ag_ctx *ctx;
+	struct id_set *shown; /* tensors that earlier walks have shown to Python */
 	struct id_set tensors, nodes, storages;
 	struct ag_tensor **todo_tensors;
 	struct ag_node **todo_nodes;
 	uint32_t ntensors, tensor_capacity, nnodes, node_capacity;
 };
 
-static void push_tensor(struct census *c, struct ag_tensor *t)
+/* A tensor that Python was shown keeps its object, which later walks start from. */
+static void push_tensor(struct census *c, struct ag_tensor *t, bool shown)
 {
+	if (t && shown)
+		set_add(c->shown, ag_id(t));
 	if (!t || !set_add(&c->tensors, ag_id(t)))
 		return;
 	if (c->ntensors == c->tensor_capacity) {
@@ -75,8 +85,8 @@ static void see_tensor(struct census *c, struct ag_tensor *t)
 
 	if (s)
 		set_add(&c->storages, ag_storage_id(s));
-	push_tensor(c, ag_grad_of(t));
-	push_tensor(c, ag_base(t));
+	push_tensor(c, ag_grad_of(t), true);
+	push_tensor(c, ag_base(t), true);
 	push_node(c, ag_grad_fn(c->ctx, t));
 }
 
@@ -92,27 +102,39 @@ static void see_node(struct census *c, struct ag_node *n)
 
 	for (uint32_t i = 0; i < ag_node_edges(n); i++)
 		push_node(c, ag_node_edge(n, i));
-	push_tensor(c, ag_node_variable(n));
+	push_tensor(c, ag_node_variable(n), true);
 	for (uint32_t i = 0; !ag_node_freed(n) && i < ag_node_saved(n); i++)
 		if (ag_node_saved_at(n, i, &info) && info.tensor && !is_stale(n, i))
-			push_tensor(c, info.tensor);
+			push_tensor(c, info.tensor, !info.is_output);
+}
+
+static bool push_shown(void *data, struct ag_tensor *t)
+{
+	struct census *c = data;
+
+	if (set_has(c->shown, ag_id(t)))
+		push_tensor(c, t, false);
+	return true;
 }
 
 static void push_roots(struct census *c, struct vm *vm)
 {
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
 		if (o->kind == K_TENSOR)
-			push_tensor(c, ((struct tensor *)(void *)o)->t);
+			push_tensor(c, ((struct tensor *)(void *)o)->t, false);
 		else if (o->kind == K_NODE)
 			push_node(c, ((struct node *)(void *)o)->n);
 		else if (o->kind == K_ARRAY)
-			push_tensor(c, ((struct array *)(void *)o)->t);
+			push_tensor(c, ((struct array *)(void *)o)->t, false);
 	}
+	if (c->shown->count)
+		ag_each_tensor(c->ctx, push_shown, c);
 }
 
-void census_take(struct vm *vm, struct replay_sample *sample)
+void census_take(struct replay *r, struct replay_sample *sample)
 {
-	struct census c = {.ctx = ctx_of(vm)};
+	struct vm *vm = r->vm;
+	struct census c = {.ctx = ctx_of(vm), .shown = &r->shown};
 
 	push_roots(&c, vm);
 	while (c.ntensors || c.nnodes) {

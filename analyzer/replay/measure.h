@@ -14,6 +14,11 @@ enum {
 	CHAIN_SAMPLE = 16,    /* when what grows is looked for, the loop still running */
 };
 
+struct id_set {
+	uint64_t *at; /* open addressing, id + 1 */
+	uint32_t mask, count;
+};
+
 struct replay {
 	const struct replay_request *request;
 	struct replay_result *result;
@@ -24,10 +29,11 @@ struct replay {
 	uint32_t capacity; /* of result->samples */
 	uint64_t *node_marks, *storage_marks; /* newest ids at each sample */
 	uint32_t marks, mark_capacity;
+	struct id_set shown; /* tensors that a walk has met (census.c) */
 };
 
 /* tensors, nodes and storages that a walk from Python finds (census.c). */
-void census_take(struct vm *vm, struct replay_sample *sample);
+void census_take(struct replay *r, struct replay_sample *sample);
 void measure_mark(struct replay *r);
 /* Fills result->chain for what grew, while everything is still alive. */
 void measure_chain(struct replay *r);

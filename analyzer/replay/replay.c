@@ -59,7 +59,7 @@ static void take_sample(struct replay *r)
 	s->tensors = memory.tensors;
 	s->nodes = memory.nodes;
 	if (memory.nodes <= CENSUS_NODES)
-		census_take(r->vm, s);
+		census_take(r, s);
 	for (int k = 0; k < AG_KIND_COUNT && k < REPLAY_KINDS; k++)
 		s->by_kind[k] = memory.by_kind[k];
 	measure_mark(r);

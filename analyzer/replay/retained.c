@@ -52,6 +52,7 @@ void measure_release(struct replay *r)
 {
 	free(r->node_marks);
 	free(r->storage_marks);
+	free(r->shown.at);
 }
 
 /* --- from the variables to what outlived its iteration */
