@@ -50,7 +50,6 @@ struct activation {
 	struct state *exit;
 	uint8_t yield_modes; /* modes seen at a yield */
 	uint8_t entry_modes;
-	uint32_t mode_set; /* the last statement that set the grad mode */
 	object_id class_made; /* class bodies: the class */
 	const struct flow_live *live;
 };
@@ -150,6 +149,7 @@ struct analysis {
 	uint32_t all_steps;
 	bool exhausted;
 	bool from_outside; /* roots run whose callers are not known */
+	bool gradients_cleared; /* `grad = None` has run */
 	bool trains;       /* a backward has run in this root */
 
 
@@ -249,6 +249,9 @@ void graph_may_be_needed(struct analysis *a, struct state *state, value_id value
 bool graph_proven(const struct analysis *a, object_id id);
 
 /* events.c */
+/* The innermost loop around an instruction, in its function or its callers'. */
+bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst, context_id *where,
+		    loop_id *loop);
 struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
 			   enum event_kind kind, object_id holder, object_id kept);
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
@@ -256,6 +259,8 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 /* Says whether there is one. */
 bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 		 value_id before, value_id value, object_id holder, struct variable carrier);
+void check_links(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id before, value_id value);
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
 		object_id holder, value_id value);
 /* After a root: its events from `first` on that rest on what it did not show. */

@@ -413,6 +413,8 @@ static void set_requires_grad(struct analysis *a, struct state *state, object_id
 static void set_tensor_attribute(struct analysis *a, struct state *state, value_id holders,
 				 object_id id, sym_id name, value_id value)
 {
+	if (name_is(a, name, "grad") && value_get(a, value)->flags == V_NONE)
+		a->gradients_cleared = true;
 	if (name_is(a, name, "requires_grad")) {
 		set_requires_grad(a, state, id, value);
 	} else if (!name_is(a, name, "data") && !name_is(a, name, "grad")) {
@@ -447,6 +449,7 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 	struct object *object;
 
 	check_chain(a, act, state, inst, before, value, id, (struct variable){0});
+	check_links(a, act, state, inst, before, value);
 	check_last(a, act, state, inst, id, value);
 	object = object_write(a, state, id);
 	if (is_strong(a, holders, id))

@@ -211,10 +211,12 @@ static value_id view_of(struct analysis *a, struct activation *act, struct state
 static value_id object_item(struct analysis *a, struct activation *act, struct state *state,
 			    uint32_t inst, object_id id, value_id index)
 {
+	def_of(a, id)->read = true;
 	const struct argument argument = {index, {0}};
 	bool found = false;
 	value_id item;
 
+	def_of(a, id)->read = true;
 	switch (container_kind(a, state, id)) {
 	case OBJECT_TENSOR:
 		return view_of(a, act, state, inst, id);
@@ -404,8 +406,10 @@ void container_clear(struct analysis *a, struct state *state, value_id holders)
 		const struct value *v = value_get(a, holders);
 
 		for (uint32_t i = 0; i < v->count; i++)
-			if (object_exists(state, v->refs[i]))
+			if (object_exists(state, v->refs[i])) {
 				object_write(a, state, v->refs[i])->flags |= O_CLEARED;
+				def_of(a, v->refs[i])->drained = true;
+			}
 		return;
 	}
 	object = object_write(a, state, id);
@@ -456,6 +460,7 @@ static value_id object_iterate(struct analysis *a, struct activation *act, struc
 {
 	uint8_t modes = state->modes;
 
+	def_of(a, id)->read = true;
 	switch (container_kind(a, state, id)) {
 	case OBJECT_LIST:
 	case OBJECT_TUPLE:

@@ -162,6 +162,7 @@ struct def {
 	bool escaped;
 	bool used_again; /* by an operation after a backward that kept its graph */
 	bool running; /* NAMESPACE: its body was started; IMPORTED: being looked up */
+	bool read; /* container: something looks at what it holds */
 	bool drained; /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
@@ -193,6 +194,7 @@ struct state {
 	const struct heap_base *base;
 	uint32_t stamp;
 	uint8_t modes; /* set of mode_bits */
+	uint32_t mode_set; /* the statement of the running function that last set them */
 	bool reachable;
 	uint32_t count, room;
 	struct state_entry *entries; /* beside the base; sorted by id */

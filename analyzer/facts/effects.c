@@ -235,8 +235,8 @@ static value_id apply_effect(struct effect *e)
 	case API_NUMBER:
 		return effect_result(e, (value_id){0}, 0);
 	case API_NONE:
-	case API_SAVES_FOR_BACKWARD:
 	case API_ZERO_GRAD:
+	case API_SAVES_FOR_BACKWARD:
 	case API_SYNC:
 	case API_EFFECT_COUNT:
 		break;

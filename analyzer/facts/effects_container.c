@@ -358,7 +358,7 @@ value_id effect_removes(struct effect *e)
 		return value_flags(e->a, V_NONE);
 	}
 	for (uint32_t i = 0; i < v->count; i++)
-		def_of(e->a, v->refs[i])->drained = true;
+		def_of(e->a, v->refs[i])->drained = def_of(e->a, v->refs[i])->read = true;
 	if (e->entry->result == KIND_NOTHING)
 		return value_flags(e->a, V_NONE);
 	for (uint32_t i = 0; i < v->count; i++)
@@ -379,6 +379,7 @@ static value_id values_of(struct effect *e, value_id holders)
 	for (uint32_t i = 0; i < v->count; i++) {
 		enum object_kind kind = def_of(e->a, v->refs[i])->kind;
 
+		def_of(e->a, v->refs[i])->read = true;
 		if (kind == OBJECT_UNKNOWN || kind == OBJECT_TENSOR || kind == OBJECT_GENERATOR)
 			all = value_join(e->a, all,
 					 iterate(e->a, e->act, e->state, e->call.inst,

@@ -17,24 +17,43 @@ static unsigned saved_bits(const struct api_entry *entry)
 		       : 0;
 }
 
-static bool is_accumulating(const char *name)
+static bool is_in(const char *const *names, size_t count, const char *name)
 {
-	static const char *const last[] = {
-		"add", "add_", "sub", "sub_", "cat", "concat", "concatenate", "stack", "vstack",
-		"hstack", "sum", "maximum", "minimum", "max", "min", "fmax", "fmin", "index_put_",
-		"index_add_", "scatter_add_", "copy_", "logaddexp", "where", "append",
-	};
 	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; dot && i < sizeof(last) / sizeof(*last); i++)
-		if (strcmp(dot + 1, last[i]) == 0)
+	for (size_t i = 0; dot && i < count; i++)
+		if (strcmp(dot + 1, names[i]) == 0)
 			return true;
 	return false;
 }
 
-static unsigned entry_bits(const struct api_entry *entry)
+static bool is_accumulating(const char *name)
 {
-	return saved_bits(entry) | (is_accumulating(api_name(entry)) ? T_ACCUMULATES : 0);
+	static const char *const sums[] = {
+		"add", "add_", "sub", "sub_", "cat", "concat", "concatenate", "stack", "vstack",
+		"hstack", "sum", "maximum", "minimum", "max", "min", "fmax", "fmin", "index_put_",
+		"index_add_", "scatter_add_", "copy_", "logaddexp", "where", "append",
+	};
+
+	return is_in(sums, sizeof(sums) / sizeof(*sums), name);
+}
+
+/* Reductions without a dimension give one number. */
+static bool is_scalar_call(const struct effect *e)
+{
+	static const char *const reductions[] = {
+		"sum", "mean", "max", "min", "amax", "amin", "norm", "std", "var", "median",
+		"prod", "logsumexp", "all", "any", "argmax", "argmin", "count_nonzero",
+	};
+
+	return e->call.count == 1 &&
+	       is_in(reductions, sizeof(reductions) / sizeof(*reductions), api_name(e->entry));
+}
+
+static unsigned entry_bits(const struct effect *e)
+{
+	return saved_bits(e->entry) | (is_accumulating(api_name(e->entry)) ? T_ACCUMULATES : 0) |
+	       (is_scalar_call(e) ? T_SCALAR : 0);
 }
 
 static bool asks_integers(struct effect *e)
@@ -103,11 +122,11 @@ value_id effect_passes(struct effect *e)
 			tuple.count = 2;
 		tuple.flags |= API_CLEAN(1);
 		e->entry = &tuple;
-		result = effect_result(e, operands, entry_bits(before));
+		result = effect_result(e, operands, saved_bits(before));
 		e->entry = before;
 		return result;
 	}
-	return effect_result(e, operands, entry_bits(e->entry));
+	return effect_result(e, operands, entry_bits(e));
 }
 
 static uint16_t bits_of(struct effect *e, value_id value)
@@ -226,6 +245,28 @@ static value_id moved_module(struct effect *e, value_id modules)
 	return modules;
 }
 
+/* prepare(model, optimizer, loader): each of them, in a tuple if there are several. */
+static value_id aliases_each(struct effect *e)
+{
+	const uint32_t first = api_arg(e->entry);
+	object_id id = site_object(e->a, e->act, e->call.inst, 0x93, OBJECT_TUPLE);
+	struct object built = {0};
+	uint32_t position = 0, count = 0;
+
+	for (uint32_t i = 0; i < e->call.count; i++) {
+		if (sym_is(e->call.at[i].keyword, SYM_star))
+			elements_join(e->a, &built,
+				      iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value));
+		else if (e->call.at[i].keyword.n == 0 && position++ >= first)
+			field_set(e->a, &built, count++, e->call.at[i].value);
+	}
+	if (count == 1 && built.elements.n == 0)
+		return built.fields[0].value;
+	built.stamp = e->state->stamp;
+	*object_renew(e->a, e->state, id) = built;
+	return value_of(e->a, id);
+}
+
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
@@ -233,6 +274,8 @@ value_id effect_aliases(struct effect *e)
 	const struct value *v = value_get(e->a, source);
 	object_id only = value_single(e->a, source);
 
+	if (api_has(e->entry, API_EACH) && api_has(e->entry, API_TRANSPARENT))
+		return aliases_each(e);
 	if (!api_has(e->entry, API_MAYBE) || v->count == 0 ||
 	    (only.n && !is_tensor_like(e->a, only)))
 		return moved_module(e, source);
@@ -256,7 +299,7 @@ value_id effect_aliases(struct effect *e)
 
 value_id effect_cuts(struct effect *e)
 {
-	unsigned bits = bits_of(e, effect_target(e)) & T_LASTING;
+	unsigned bits = (bits_of(e, effect_target(e)) & T_LASTING) | (is_scalar_call(e) ? T_SCALAR : 0);
 
 	return effect_result(e, (value_id){0}, bits);
 }
@@ -314,6 +357,16 @@ static void check_accumulator(struct analysis *a, struct activation *act, struct
 	}
 }
 
+static bool is_made_each_time(const struct analysis *a, const struct activation *act, uint32_t inst,
+			      object_id id)
+{
+	context_id where;
+	loop_id loop;
+
+	return innermost_loop(a, act->context, inst, &where, &loop) &&
+	       made_inside(a, def_of(a, id), where, loop);
+}
+
 /* Parameters that enter an average by `mul_().add_()`: leaves, no tensor of an iteration. */
 static void check_average(struct analysis *a, struct activation *act, struct state *state,
 			  uint32_t inst, object_id target, value_id operands)
@@ -322,7 +375,8 @@ static void check_average(struct analysis *a, struct activation *act, struct sta
 	const struct value *v = value_get(a, tensors);
 	const struct object *t = object_read(state, target);
 
-	if (!(state->modes & MODE_ON) || t->tensor & T_LEAF)
+	if (!(state->modes & MODE_ON) || t->tensor & T_LEAF ||
+	    (!(t->flags & O_PARAMETERS) && is_made_each_time(a, act, inst, target)))
 		return;
 	for (uint32_t i = 0; i < v->count; i++)
 		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS && v->refs[i].n != target.n &&

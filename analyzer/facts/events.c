@@ -56,9 +56,8 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 	return &a->pending.at[*slot];
 }
 
-/* The innermost loop around an instruction, in its function or its callers'. */
-static bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst,
-			   context_id *where, loop_id *loop)
+bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst, context_id *where,
+		    loop_id *loop)
 {
 	while (context.n != 0) {
 		const struct context *c = context_get(a, context);
@@ -177,6 +176,18 @@ static bool keeps_after_use(struct analysis *a, const struct state *state, objec
 	return (object_read(state, holder)->flags & (O_USED | O_CLEARED)) == O_USED;
 }
 
+/* A dict of the module that a function both fills and reads. */
+static bool is_memo(struct analysis *a, const struct activation *act, const struct state *state,
+		    object_id holder)
+{
+	const struct object *globals = object_read(state, namespace_object(a, act->file));
+
+	if (act->func->kind != FUNC_FUNCTION || container_kind(a, state, holder) != OBJECT_DICT ||
+	    !def_of(a, holder)->read)
+		return false;
+	return value_has(a, contents_of(a, globals), holder);
+}
+
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
 		       uint32_t inst, object_id holder, value_id value, object_id kept)
 {
@@ -197,6 +208,8 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 		p->flags |= EVENT_IN_CACHE;
 	if (is_default_argument(a, state, holder))
 		p->flags |= EVENT_DEFAULT_ARG;
+	if (is_memo(a, act, state, holder))
+		p->flags |= EVENT_IN_CACHE;
 	p->after_use |= keeps_after_use(a, state, holder, kept);
 	name_holder(a, act, state, p, holder);
 }
@@ -270,8 +283,10 @@ static bool pins_each(const struct analysis *a, const struct activation *act, ui
 static bool grows_data(const struct analysis *a, const struct activation *act, uint32_t inst,
 		       const struct object *o, object_id kept)
 {
-	if (o->tensor & T_VIEW && !pins_each(a, act, inst, o))
+	if (act->func->kind == FUNC_COMPREHENSION || def_of(a, kept)->kind != OBJECT_TENSOR)
 		return false;
+	if (o->tensor & T_VIEW)
+		return pins_each(a, act, inst, o);
 	return def_of(a, kept)->kind == OBJECT_TENSOR && (o->tensor & T_OUTPUT) &&
 	       !(o->tensor & (T_SCALAR | T_LEAF)) &&
 	       (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
@@ -347,6 +362,32 @@ void check_last(struct analysis *a, struct activation *act, struct state *state,
 		p = event_note(a, act, inst, EVENT_LAST, holder, v->refs[i]);
 		p->holder_kind = HOLDER_OBJECT;
 		name_holder(a, act, state, p, holder);
+	}
+}
+
+/* `newest = Node(loss, newest)`: each holds the one before it. */
+void check_links(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+		 value_id before, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+		const enum object_kind kind = def_of(a, v->refs[i])->kind;
+		value_id contents, tensors;
+
+		if ((kind != OBJECT_INSTANCE && kind != OBJECT_TUPLE && kind != OBJECT_LIST &&
+		     kind != OBJECT_DICT) ||
+		    is_older(v->refs[i]) || !value_has(a, before, older_of(v->refs[i])))
+			continue;
+		contents = contents_of(a, o);
+		if (!value_has(a, contents, older_of(v->refs[i])))
+			continue;
+		tensors = tensors_in(a, state, contents, 0);
+		for (uint32_t k = 0; k < value_get(a, tensors)->count; k++)
+			if (may_carry(object_read(state, value_get(a, tensors)->refs[k])))
+				note_store(a, act, state, inst, v->refs[i], value,
+					   value_get(a, tensors)->refs[k]);
 	}
 }
 
@@ -521,9 +562,18 @@ static bool given_away(const struct analysis *a, object_id kept)
 	return def_of(a, kept)->escaped;
 }
 
+/* A holder that nobody looks into is not why backward came by. */
+static bool is_read(const struct analysis *a, const struct pending *p)
+{
+	return p->holder_kind == HOLDER_OBJECT || p->holder_kind == HOLDER_TENSOR ||
+	       def_of(a, p->holder)->read;
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
+	context_id where;
+	loop_id loop;
 
 	if (p->incomplete)
 		return false;
@@ -532,6 +582,11 @@ static bool stands(struct analysis *a, const struct pending *p)
 		return graph_proven(a, p->kept);
 	case EVENT_MODE_LEFT:
 		return p->felt;
+	case EVENT_FLUSH:
+	case EVENT_SYNC:
+		return innermost_loop(a, p->context, p->inst, &where, &loop);
+	case EVENT_CREATE_GRAPH:
+		return !a->gradients_cleared;
 	case EVENT_CHAIN:
 		if (p->from_outside && given_away(a, p->kept))
 			return false;
@@ -539,7 +594,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);
 	case EVENT_STORE:
-		return (!kept->reached_old || p->after_use) && !def_of(a, p->holder)->drained &&
+		return (!kept->reached_old || !is_read(a, p) || p->after_use) && !def_of(a, p->holder)->drained &&
 		       graph_proven(a, p->kept);
 	case EVENT_LAST:
 		return !kept->reached && !kept->escaped && kept->kept_activations &&

@@ -199,6 +199,14 @@ static bool lives_across_iterations(const struct analysis *a, const struct activ
 	return false;
 }
 
+static void check_carried(struct analysis *a, struct activation *act, struct state *state,
+			  uint32_t at, value_id before, value_id value, object_id holder,
+			  struct variable variable)
+{
+	check_chain(a, act, state, at, before, value, holder, variable);
+	check_links(a, act, state, at, before, value);
+}
+
 static void do_store(struct analysis *a, struct activation *act, struct state *state,
 		     block_id block, uint32_t at)
 {
@@ -211,15 +219,15 @@ static void do_store(struct analysis *a, struct activation *act, struct state *s
 	if (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take) {
 		variable = (struct variable){inst->name, {0}};
 		if (lives_across_iterations(a, act, block, variable))
-			check_chain(a, act, state, at, slot_read(a, act, state, inst->name), value,
-				    act->frame, variable);
+			check_carried(a, act, state, at, slot_read(a, act, state, inst->name), value,
+				      act->frame, variable);
 		slot_write(a, act, state, inst->name, value);
 		return;
 	}
 	variable = (struct variable){0, {act->func->kind == FUNC_MODULE ? inst->name : 0}};
 	if (lives_across_iterations(a, act, block, variable))
-		check_chain(a, act, state, at, field_get(object_read(state, names), inst->name),
-			    value, names, variable);
+		check_carried(a, act, state, at, field_get(object_read(state, names), inst->name),
+			      value, names, variable);
 	field_set(a, object_write(a, state, names), inst->name, value);
 }
 
@@ -648,6 +656,7 @@ static void do_return(struct run *run, struct state *state, value_id value)
 	struct activation *act = run->act;
 
 	act->returned = value_join(run->a, act->returned, value);
+	check_mode_left(run->a, act, state);
 	if (!act->exit)
 		act->exit = state_copy(run->a, state);
 	else
@@ -747,8 +756,9 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 	struct run run = {a, act, NULL};
 	const struct flow_client client = {&run, transfer, copy, join, release};
 	struct activation *before = a->top;
-	const uint32_t objects = state->count;
+	const uint32_t objects = state->count, mode_set = state->mode_set;
 
+	state->mode_set = 0;
 	run.flow = flow_new(a->heap, act->func, client);
 	act->entry_modes = state->modes;
 	a->top = act;
@@ -757,7 +767,7 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 	if (act->exit) {
 		state_release(a, state);
 		*state = *act->exit;
-		check_mode_left(a, act, state);
+		state->mode_set = mode_set;
 		if (state->count > FACTS_SWEEP_OBJECTS && state->count > objects + 32)
 			state_sweep(a, state);
 	} else {

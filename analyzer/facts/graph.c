@@ -174,9 +174,12 @@ static void feel_modes_left(struct analysis *a, const struct state *state, unsig
 object_id tensor_make(struct analysis *a, struct activation *act, struct state *state,
 		      uint32_t inst, uint32_t part, value_id operands, unsigned bits)
 {
+	const struct value *v = value_get(a, operands);
 	object_id id = site_object(a, act, inst, part, OBJECT_TENSOR);
 	struct carried carried = carry_of(a, state, operands);
 
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(a, v->refs[i])->read = true;
 	feel_modes_left(a, state, carried.bits);
 	set_graph(a, state, id, object_renew(a, state, id), carried, bits);
 	return id;

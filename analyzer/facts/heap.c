@@ -432,6 +432,8 @@ bool state_join(struct analysis *a, struct state *into, struct state *from)
 	uint32_t i = 0;
 
 	into->modes |= from->modes;
+	if (into->mode_set == 0)
+		into->mode_set = from->mode_set;
 	from->stamp = ++a->stamps; /* its objects may now be shared */
 	grew |= join_places(a, into, from);
 	for (uint32_t j = 0; j < into->count; j++) {

@@ -180,6 +180,7 @@ static void run_method(struct root *root, struct state *state, const struct cand
 	branch->modes = contract && contract->mode != API_MODE_KEEP
 				? modes_of(root->a, (enum api_mode)contract->mode, (value_id){0})
 				: MODE_ON;
+	root->a->trains |= contract && contract->mode == API_MODE_ON;
 	result = call_with_unknowns(root, &root->methods, branch, method->id, self, part);
 	if (contract && contract->need == API_NEED_RESULT)
 		graph_backward(root->a, branch, result, false);

@@ -155,7 +155,7 @@ void mode_statement(struct analysis *a, struct activation *act, struct state *st
 {
 	state->modes = modes_of(a, API_MODE_ARGUMENT, argument);
 	if (result_is_dropped(act, inst))
-		act->mode_set = inst;
+		state->mode_set = inst;
 }
 
 void check_mode_used(struct analysis *a, struct activation *act, uint32_t inst)
@@ -166,10 +166,10 @@ void check_mode_used(struct analysis *a, struct activation *act, uint32_t inst)
 
 void check_mode_left(struct analysis *a, struct activation *act, const struct state *exit)
 {
-	if (act->mode_set == 0 || act->func->kind == FUNC_MODULE ||
+	if (exit->mode_set == 0 || act->func->kind == FUNC_MODULE ||
 	    (exit->modes & ~(unsigned)act->entry_modes) == 0)
 		return;
-	event_note(a, act, act->mode_set, EVENT_MODE_LEFT, (object_id){0}, (object_id){0});
+	event_note(a, act, exit->mode_set, EVENT_MODE_LEFT, (object_id){0}, (object_id){0});
 	if (a->left_count < FACTS_MAX_LEFT)
 		a->left[a->left_count++] = (struct left_mode){a->pending.count - 1, exit->modes};
 }
