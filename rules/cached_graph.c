@@ -11,5 +11,5 @@ void cached_graph_tell(struct arena *arena, const struct event *event, struct fi
 {
 	story_graph(arena, event, finding);
 	story_message(arena, finding, "%s keeps the autograd graph of every call",
-		      story_holder(arena, event));
+	              story_holder(arena, event));
 }

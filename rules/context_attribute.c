@@ -9,5 +9,6 @@ bool context_attribute_claims(const struct event *event)
 void context_attribute_tell(struct arena *arena, const struct event *event, struct finding *finding)
 {
 	story_begin(arena, event, SEVERITY_WARNING, finding);
-	story_message(arena, finding, "a tensor is kept on the autograd context: use save_for_backward");
+	story_message(arena, finding,
+	              "a tensor is kept on the autograd context: use save_for_backward");
 }

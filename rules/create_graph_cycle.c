@@ -6,8 +6,11 @@ bool create_graph_cycle_claims(const struct event *event)
 	return event->kind == EVENT_CREATE_GRAPH;
 }
 
-void create_graph_cycle_tell(struct arena *arena, const struct event *event, struct finding *finding)
+void create_graph_cycle_tell(struct arena *arena, const struct event *event,
+                             struct finding *finding)
 {
 	story_begin(arena, event, SEVERITY_ERROR, finding);
-	story_message(arena, finding, "backward(create_graph=True) makes parameters and their gradients keep each other alive");
+	story_message(arena, finding,
+	              "backward(create_graph=True) makes parameters and their gradients keep each "
+	              "other alive");
 }

@@ -9,5 +9,6 @@ bool data_attribute_claims(const struct event *event)
 void data_attribute_tell(struct arena *arena, const struct event *event, struct finding *finding)
 {
 	story_begin(arena, event, SEVERITY_INFO, finding);
-	story_message(arena, finding, "`.data` drops the graph unchecked; `.detach()` is watched by autograd");
+	story_message(arena, finding,
+	              "`.data` drops the graph unchecked; `.detach()` is watched by autograd");
 }

@@ -9,5 +9,6 @@ bool eval_builds_graph_claims(const struct event *event)
 void eval_builds_graph_tell(struct arena *arena, const struct event *event, struct finding *finding)
 {
 	story_begin(arena, event, SEVERITY_WARNING, finding);
-	story_message(arena, finding, "this loop runs the model with gradients enabled and never calls backward");
+	story_message(arena, finding,
+	              "this loop runs the model with gradients enabled and never calls backward");
 }

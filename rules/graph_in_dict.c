@@ -11,5 +11,5 @@ void graph_in_dict_tell(struct arena *arena, const struct event *event, struct f
 {
 	story_graph(arena, event, finding);
 	story_message(arena, finding, "%s keeps the autograd graph of every step under its keys",
-		      story_holder(arena, event));
+	              story_holder(arena, event));
 }

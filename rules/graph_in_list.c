@@ -3,12 +3,13 @@
 
 bool graph_in_list_claims(const struct event *event)
 {
-	return event->kind == EVENT_STORE && event->holder >= HOLDER_LIST && event->holder <= HOLDER_DEQUE;
+	return event->kind == EVENT_STORE && event->holder >= HOLDER_LIST &&
+	       event->holder <= HOLDER_DEQUE;
 }
 
 void graph_in_list_tell(struct arena *arena, const struct event *event, struct finding *finding)
 {
 	story_graph(arena, event, finding);
 	story_message(arena, finding, "%s keeps the autograd graph of every step",
-		      story_holder(arena, event));
+	              story_holder(arena, event));
 }

@@ -10,5 +10,5 @@ void hook_stash_tell(struct arena *arena, const struct event *event, struct find
 {
 	story_graph(arena, event, finding);
 	story_message(arena, finding, "a hook keeps what it is given, graph included, in %s",
-		      story_holder(arena, event));
+	              story_holder(arena, event));
 }

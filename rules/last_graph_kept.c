@@ -11,5 +11,5 @@ void last_graph_kept_tell(struct arena *arena, const struct event *event, struct
 	story_begin(arena, event, SEVERITY_WARNING, finding);
 	story_steps(arena, event, finding);
 	story_message(arena, finding, "%s holds the last graph while the next step builds another",
-		      story_holder(arena, event));
+	              story_holder(arena, event));
 }

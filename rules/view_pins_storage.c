@@ -11,5 +11,5 @@ void view_pins_storage_tell(struct arena *arena, const struct event *event, stru
 	story_begin(arena, event, SEVERITY_WARNING, finding);
 	story_steps(arena, event, finding);
 	story_message(arena, finding, "%s keeps views: each pins the whole storage it was cut from",
-		      story_holder(arena, event));
+	              story_holder(arena, event));
 }

@@ -10,21 +10,21 @@
 #include "analyzer/flow/liveness.h"
 
 enum facts_limits {
-	FACTS_MAX_DEPTH = 9,         /* calls inlined into each other */
-	FACTS_MAX_STEPS = 60000,     /* instructions of one root */
-	FACTS_FILE_STEPS = 400000,   /* of all roots of a file; then each gets few */
+	FACTS_MAX_DEPTH = 9,       /* calls inlined into each other */
+	FACTS_MAX_STEPS = 60000,   /* instructions of one root */
+	FACTS_FILE_STEPS = 400000, /* of all roots of a file; then each gets few */
 	FACTS_LEAST_STEPS = 2000,
-	FACTS_MAX_ROUNDS = 12,       /* runs of one block in one activation */
-	FACTS_MAX_REFS = 48,         /* objects in one value */
-	FACTS_MAX_FIELDS = 256,      /* of one object; more go to its elements */
-	FACTS_MAX_REACH = 2000,      /* tensors looked at in one walk */
-	FACTS_SWEEP_OBJECTS = 96,    /* objects before unreachable ones are dropped */
+	FACTS_MAX_ROUNDS = 12,    /* runs of one block in one activation */
+	FACTS_MAX_REFS = 48,      /* objects in one value */
+	FACTS_MAX_FIELDS = 256,   /* of one object; more go to its elements */
+	FACTS_MAX_REACH = 2000,   /* tensors looked at in one walk */
+	FACTS_SWEEP_OBJECTS = 96, /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
 	FACTS_IMPORT_DEPTH = 2,  /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
 	FACTS_ENTRY_CLASSES = 20,
-	FACTS_CALLEES = 8,           /* alternatives followed at one call */
+	FACTS_CALLEES = 8, /* alternatives followed at one call */
 };
 
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
@@ -43,8 +43,8 @@ struct activation {
 	const struct project_file *file;
 	const struct ir_func *func;
 	object_id frame;
-	object_id names; /* module and class bodies: where names are bound */
-	value_id *temps; /* by instruction */
+	object_id names;                   /* module and class bodies: where names are bound */
+	value_id *temps;                   /* by instruction */
 	uint32_t block_first, block_count; /* the block that runs: whose temporaries live */
 	value_id returned, yielded;
 	struct state *exit;
@@ -73,10 +73,10 @@ struct pending {
 	unsigned flags;
 	struct variable carrier;  /* CHAIN: what carries it from step to step */
 	struct event_place place; /* if not the instruction's own */
-	bool after_use; /* STORE: the holder still has some that backward went through */
-	bool from_outside; /* seen under unknown callers only */
-	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
-	bool felt;         /* MODE_LEFT: something ran under the mode afterwards */
+	bool after_use;           /* STORE: the holder still has some that backward went through */
+	bool from_outside;        /* seen under unknown callers only */
+	bool incomplete; /* the root was cut short: what clears it may not have been seen */
+	bool felt;       /* MODE_LEFT: something ran under the mode afterwards */
 	struct event_place needed;
 	const char *holder_name;
 };
@@ -117,8 +117,8 @@ struct left_mode { /* a function returned with modes that it was not entered wit
 struct analysis {
 	const struct project *project;
 	struct intern *names;
-	struct arena *arena; /* tables and the base */
-	struct arena *heap;  /* states and what else one root needs */
+	struct arena *arena;              /* tables and the base */
+	struct arena *heap;               /* states and what else one root needs */
 	VEC(const struct value *) values; /* each stays where it is */
 	struct id_table value_index;
 	struct join_cached *join_cache;
@@ -131,7 +131,7 @@ struct analysis {
 	VEC(struct function_facts) functions;
 	struct id_table function_index;
 	struct activation *top;
-	VEC(object_id) pinned; /* roots beside the frames */
+	VEC(object_id) pinned;      /* roots beside the frames */
 	VEC(struct site) backwards; /* where backward or autograd.grad runs */
 	VEC(object_id) walk;        /* scratch of graph_walk */
 	uint32_t *marks;
@@ -143,16 +143,14 @@ struct analysis {
 	uint32_t left_count;
 	struct heap_base base;
 	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
-	uint32_t imports, importing; /* bodies run; bodies that run now */
+	uint32_t imports, importing;                           /* bodies run; bodies that run now */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
 	uint32_t all_steps;
 	bool exhausted;
-	bool from_outside; /* roots run whose callers are not known */
+	bool from_outside;      /* roots run whose callers are not known */
 	bool gradients_cleared; /* `grad = None` has run */
-	bool trains;       /* a backward has run in this root */
-
-
+	bool trains;            /* a backward has run in this root */
 };
 
 /* values.c */
@@ -170,27 +168,27 @@ bool value_is_empty(value_id x);
 
 /* Hash tables of ids; `same` compares the key with the owner's element. */
 uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t hash,
-			bool (*same)(const struct analysis *a, uint32_t id, const void *key),
-			uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key);
+                        bool (*same)(const struct analysis *a, uint32_t id, const void *key),
+                        uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key);
 
 /* sites.c */
 void sites_init(struct analysis *a);
 struct def *def_of(const struct analysis *a, object_id id);
 /* The newest object of a site; `part` tells several of one instruction apart. */
 object_id site_object(struct analysis *a, struct activation *act, uint32_t inst, uint32_t part,
-		      enum object_kind kind);
+                      enum object_kind kind);
 object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text);
 object_id external_object(struct analysis *a, sym_id dotted);
 object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name);
 object_id namespace_object(struct analysis *a, const struct project_file *file);
 object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func);
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
-			 const struct ir_func *func, uint32_t call, uint32_t part);
+                         const struct ir_func *func, uint32_t call, uint32_t part);
 const struct context *context_get(const struct analysis *a, context_id id);
 /* Does `loop` of the activation in `context` contain what was made at `def`? */
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,
-			    uint32_t inst);
+                            uint32_t inst);
 
 /* heap.c */
 /* Where states are made from now on. */
@@ -230,19 +228,20 @@ value_id tensors_in(struct analysis *a, const struct state *state, value_id valu
 bool may_carry(const struct object *object);
 bool value_may_carry(struct analysis *a, const struct state *state, value_id value);
 object_id tensor_make(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, uint32_t part, value_id operands, unsigned bits);
+                      uint32_t inst, uint32_t part, value_id operands, unsigned bits);
 void tensor_join_graph(struct analysis *a, struct state *state, object_id target, value_id operands,
-		       bool strong);
-typedef bool graph_visit(struct analysis *a, const struct state *state, object_id id, void *context);
+                       bool strong);
+typedef bool graph_visit(struct analysis *a, const struct state *state, object_id id,
+                         void *context);
 /* Depth-first over parents; stops when the visitor returns false. */
 void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
-		void *context);
+                void *context);
 bool graph_reaches(struct analysis *a, const struct state *state, value_id from, object_id id);
 /* Does it reach its predecessor through sums, concatenations and minima only? */
 bool graph_sums_up(struct analysis *a, const struct state *state, object_id sum);
 /* Does anything saved stay alive with it, of what the loop's body made? */
 bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id,
-			     context_id context, loop_id loop);
+                             context_id context, loop_id loop);
 void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain);
 /* Code that is not known may run backward on it. */
 void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned);
@@ -251,18 +250,18 @@ bool graph_proven(const struct analysis *a, object_id id);
 /* events.c */
 /* The innermost loop around an instruction, in its function or its callers'. */
 bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst, context_id *where,
-		    loop_id *loop);
+                    loop_id *loop);
 struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
-			   enum event_kind kind, object_id holder, object_id kept);
+                           enum event_kind kind, object_id holder, object_id kept);
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 object_id holder, value_id value);
+                 object_id holder, value_id value);
 /* Says whether there is one. */
 bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id before, value_id value, object_id holder, struct variable carrier);
+                 value_id before, value_id value, object_id holder, struct variable carrier);
 void check_links(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id before, value_id value);
+                 value_id before, value_id value);
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		object_id holder, value_id value);
+                object_id holder, value_id value);
 /* After a root: its events from `first` on that rest on what it did not show. */
 void events_doubt(struct analysis *a, uint32_t first);
 /* With all its texts, in another arena. */
@@ -272,32 +271,32 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_facts *fa
 /* containers.c */
 enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id);
 value_id item_get(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		  value_id object, value_id index);
+                  value_id object, value_id index);
 void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-	      value_id object, value_id index, value_id value);
+              value_id object, value_id index, value_id value);
 /* The built-in operation, whatever a subclass makes of it. */
 void item_set_plain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		    value_id object, value_id index, value_id value);
+                    value_id object, value_id index, value_id value);
 void item_delete(struct analysis *a, struct state *state, value_id object, value_id index);
 void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		   value_id holders, value_id value);
+                   value_id holders, value_id value);
 void container_clear(struct analysis *a, struct state *state, value_id holders);
 value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id iterable);
+                 value_id iterable);
 value_id build_container(struct analysis *a, struct activation *act, struct state *state,
-			 uint32_t inst, const struct ir_inst *ir);
+                         uint32_t inst, const struct ir_inst *ir);
 value_id unpack_value(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, value_id value, uint32_t shape);
+                      uint32_t inst, value_id value, uint32_t shape);
 object_id int_object(struct analysis *a, uint32_t number);
 bool index_of(const struct analysis *a, value_id value, uint32_t *index);
 value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
-		       uint32_t inst, uint32_t part, value_id from);
+                       uint32_t inst, uint32_t part, value_id from);
 
 /* attributes.c */
 value_id attribute_get(struct analysis *a, struct activation *act, struct state *state,
-		       uint32_t inst, value_id object, sym_id name);
+                       uint32_t inst, value_id object, sym_id name);
 void attribute_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		   value_id object, sym_id name, value_id value);
+                   value_id object, sym_id name, value_id value);
 /* A name in a class and its bases; 0 when it is not there. */
 value_id class_lookup(struct analysis *a, struct state *state, value_id class, sym_id name);
 /* The dotted name of the nearest class outside the project, or NULL. */
@@ -317,43 +316,43 @@ struct call {
 	uint32_t count;
 };
 value_id call_value(struct analysis *a, struct activation *act, struct state *state,
-		    struct call call, value_id callee);
+                    struct call call, value_id callee);
 value_id call_object(struct analysis *a, struct activation *act, struct state *state,
-		     struct call call, object_id callee);
+                     struct call call, object_id callee);
 bool result_is_dropped(const struct activation *act, uint32_t inst);
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
-		      struct call call, value_id callee);
+                      struct call call, value_id callee);
 value_id call_module(struct analysis *a, struct activation *act, struct state *state,
-		     struct call call, object_id module);
+                     struct call call, object_id module);
 value_id call_generator(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t inst, object_id generator, uint8_t *modes);
-value_id argument_at(struct analysis *a, const struct state *state, struct call call, uint32_t index,
-		     const char *keyword);
+                        uint32_t inst, object_id generator, uint8_t *modes);
+value_id argument_at(struct analysis *a, const struct state *state, struct call call,
+                     uint32_t index, const char *keyword);
 value_id argument_named(const struct analysis *a, struct call call, const char *keyword);
 value_id arguments_all(struct analysis *a, struct call call);
 value_id bind_class(struct analysis *a, struct activation *act, struct state *state,
-		    struct call call, object_id class);
+                    struct call call, object_id class);
 
 /* effects.c */
 value_id call_external(struct analysis *a, struct activation *act, struct state *state,
-		       struct call call, object_id external);
+                       struct call call, object_id external);
 value_id apply_api(struct analysis *a, struct activation *act, struct state *state,
-		   struct call call, const struct api_entry *entry);
+                   struct call call, const struct api_entry *entry);
 value_id apply_property(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t inst, value_id receiver, const struct api_entry *entry);
+                        uint32_t inst, value_id receiver, const struct api_entry *entry);
 /* `left op right`, in place or not. */
 value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place);
+                      uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place);
 
 /* scopes.c: with statements and grad modes */
-value_id scope_enter(struct analysis *a, struct activation *act, struct state *state,
-		     uint32_t inst, value_id manager, uint32_t slot);
+value_id scope_enter(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+                     value_id manager, uint32_t slot);
 void scope_leave(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 uint32_t slot);
+                 uint32_t slot);
 uint8_t modes_of(struct analysis *a, enum api_mode mode, value_id argument);
 /* set_grad_enabled as a statement */
 void mode_statement(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		    value_id argument);
+                    value_id argument);
 /* no_grad() as a statement */
 void check_mode_used(struct analysis *a, struct activation *act, uint32_t inst);
 /* A function returns with another mode than it was entered with. */
@@ -362,19 +361,19 @@ void check_mode_left(struct analysis *a, struct activation *act, const struct st
 /* exec.c */
 value_id run_function(struct analysis *a, struct activation *act, struct state *state);
 value_id run_module(struct analysis *a, struct activation *act, struct state *state,
-		    const struct project_file *file);
+                    const struct project_file *file);
 struct activation activation_begin(struct analysis *a, struct activation *caller,
-				   const struct project_file *file, const struct ir_func *func,
-				   context_id context);
+                                   const struct project_file *file, const struct ir_func *func,
+                                   context_id context);
 /* The class whose method runs, for super() without arguments. */
 value_id enclosing_class(struct analysis *a, struct activation *act, struct state *state);
 struct function_facts *function_facts(struct analysis *a, const struct project_file *file,
-				      const struct ir_func *func);
+                                      const struct ir_func *func);
 bool variable_lives(const struct analysis *a, const struct flow_live *live,
-		    const struct ir_func *func, loop_id loop, struct variable variable);
+                    const struct ir_func *func, loop_id loop, struct variable variable);
 value_id slot_read(struct analysis *a, struct activation *act, struct state *state, uint32_t slot);
 void slot_write(struct analysis *a, struct activation *act, struct state *state, uint32_t slot,
-		value_id value);
+                value_id value);
 
 static inline const struct ir_inst *inst_at(const struct activation *act, uint32_t inst)
 {

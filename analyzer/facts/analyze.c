@@ -25,7 +25,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	def_of(a, globals)->running = true;
 	object_renew(a, root.state, globals);
 	field_set(a, object_write(a, root.state, globals), sym(SYM_name).n,
-		  value_of(a, const_object(a, SUB_const_str, sym(SYM_main))));
+	          value_of(a, const_object(a, SUB_const_str, sym(SYM_main))));
 	root.act = activation_begin(a, NULL, file, body, context);
 	object_renew(a, root.state, root.act.frame);
 	run_function(a, &root.act, root.state);
@@ -33,7 +33,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	state_promote(a, root.state);
 	root.act.exit = NULL;
 	root.methods = activation_begin(a, &root.act, file, body,
-					context_enter(a, (context_id){0}, file, body, 1, 0));
+	                                context_enter(a, (context_id){0}, file, body, 1, 0));
 	a->top = &root.methods;
 	a->from_outside = true;
 	run_roots(&root);
@@ -77,7 +77,8 @@ static int by_address(const void *x, const void *y)
 }
 
 /* The functions that some file's body is known to call, sorted. */
-static function_list known_functions(const struct file_job *job, uint32_t count, struct arena *arena)
+static function_list known_functions(const struct file_job *job, uint32_t count,
+                                     struct arena *arena)
 {
 	function_list all = {0};
 
@@ -95,14 +96,14 @@ static bool is_known(const function_list *known, const struct ir_func *func)
 }
 
 void analyze_project(const struct project *project, struct thread_pool *pool, struct arena *arena,
-		     event_list *events)
+                     event_list *events)
 {
 	const uint32_t count = project_file_count(project);
 	struct arena scratch = {0};
 	struct file_job job = {
-		.project = project,
-		.arenas = arena_array(&scratch, struct arena, count + 1),
-		.results = arena_array(&scratch, struct file_facts, count + 1),
+	        .project = project,
+	        .arenas = arena_array(&scratch, struct arena, count + 1),
+	        .results = arena_array(&scratch, struct file_facts, count + 1),
 	};
 	function_list known;
 

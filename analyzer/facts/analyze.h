@@ -9,6 +9,6 @@
 
 /* Appends to `events`; all they hold lives in `arena` or in the project. */
 void analyze_project(const struct project *project, struct thread_pool *pool, struct arena *arena,
-		     event_list *events);
+                     event_list *events);
 
 #endif

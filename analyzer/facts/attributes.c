@@ -8,11 +8,11 @@
 
 enum { MAX_CLASS_DEPTH = 16 };
 
-static value_id lookup_in_bases(struct analysis *a, struct state *state, value_id bases, sym_id name,
-				int depth);
+static value_id lookup_in_bases(struct analysis *a, struct state *state, value_id bases,
+                                sym_id name, int depth);
 
 static value_id lookup_in_class(struct analysis *a, struct state *state, object_id class,
-				sym_id name, int depth)
+                                sym_id name, int depth)
 {
 	const struct object *object = object_read(state, class);
 	value_id found = {0};
@@ -23,8 +23,8 @@ static value_id lookup_in_class(struct analysis *a, struct state *state, object_
 	return found.n ? found : lookup_in_bases(a, state, object->of, name, depth - 1);
 }
 
-static value_id lookup_in_bases(struct analysis *a, struct state *state, value_id bases, sym_id name,
-				int depth)
+static value_id lookup_in_bases(struct analysis *a, struct state *state, value_id bases,
+                                sym_id name, int depth)
 {
 	const struct value *v = value_get(a, bases);
 	value_id found = {0};
@@ -40,7 +40,7 @@ value_id class_lookup(struct analysis *a, struct state *state, value_id class, s
 }
 
 static const char *external_base(struct analysis *a, const struct state *state, value_id classes,
-				 int depth)
+                                 int depth)
 {
 	const struct value *v = value_get(a, classes);
 	const char *found = NULL;
@@ -49,7 +49,8 @@ static const char *external_base(struct analysis *a, const struct state *state, 
 		if (def_of(a, v->refs[i])->kind == OBJECT_EXTERNAL)
 			found = intern_chars(a->names, def_of(a, v->refs[i])->name, NULL);
 		else
-			found = external_base(a, state, object_read(state, v->refs[i])->of, depth - 1);
+			found = external_base(a, state, object_read(state, v->refs[i])->of,
+			                      depth - 1);
 	}
 	return found;
 }
@@ -88,7 +89,7 @@ bool is_module_instance(struct analysis *a, const struct state *state, object_id
 }
 
 static value_id bind(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		     uint32_t part, object_id receiver, value_id function)
+                     uint32_t part, object_id receiver, value_id function)
 {
 	object_id bound = site_object(a, act, inst, part, OBJECT_BOUND);
 	struct object *object = object_renew(a, state, bound);
@@ -99,7 +100,7 @@ static value_id bind(struct analysis *a, struct activation *act, struct state *s
 }
 
 static value_id bind_external(struct analysis *a, struct activation *act, struct state *state,
-			      uint32_t inst, object_id receiver, const struct api_entry *entry)
+                              uint32_t inst, object_id receiver, const struct api_entry *entry)
 {
 	const char *name = api_name(entry);
 	object_id external = external_object(a, intern_text(a->names, name, strlen(name)));
@@ -108,7 +109,7 @@ static value_id bind_external(struct analysis *a, struct activation *act, struct
 }
 
 static value_id bind_found(struct analysis *a, struct activation *act, struct state *state,
-			   uint32_t inst, object_id receiver, value_id found)
+                           uint32_t inst, object_id receiver, value_id found)
 {
 	const struct value *v = value_get(a, found);
 	value_id bound = {0};
@@ -122,28 +123,32 @@ static value_id bind_found(struct analysis *a, struct activation *act, struct st
 			bound = value_join(a, bound, value_of(a, v->refs[i]));
 		else if (function->flags & O_PROPERTY)
 			bound = value_join(a, bound,
-					   call_object(a, act, state,
-						       (struct call){inst, 16, &self, 1}, v->refs[i]));
+			                   call_object(a, act, state,
+			                               (struct call){inst, 16, &self, 1},
+			                               v->refs[i]));
 		else if (function->flags & O_STATIC)
 			bound = value_join(a, bound, value_of(a, v->refs[i]));
-		else if (function->flags & O_CLASS_METHOD && def_of(a, receiver)->kind == OBJECT_INSTANCE)
-			bound = value_join(a, bound,
-					   bind(a, act, state, inst, 0x100 + receiver.n + i,
-						value_get(a, object_read(state, receiver)->of)->refs[0],
-						value_of(a, v->refs[i])));
+		else if (function->flags & O_CLASS_METHOD &&
+		         def_of(a, receiver)->kind == OBJECT_INSTANCE)
+			bound = value_join(
+			        a, bound,
+			        bind(a, act, state, inst, 0x100 + receiver.n + i,
+			             value_get(a, object_read(state, receiver)->of)->refs[0],
+			             value_of(a, v->refs[i])));
 		else
 			bound = value_join(a, bound,
-					   bind(a, act, state, inst, 0x100 + receiver.n + i, receiver,
-						value_of(a, v->refs[i])));
+			                   bind(a, act, state, inst, 0x100 + receiver.n + i,
+			                        receiver, value_of(a, v->refs[i])));
 	}
 	if (value_get(a, found)->flags & ~(uint32_t)V_UNBOUND)
-		bound = value_join(a, bound,
-				   value_flags(a, value_get(a, found)->flags & ~(uint32_t)V_UNBOUND));
+		bound = value_join(
+		        a, bound,
+		        value_flags(a, value_get(a, found)->flags & ~(uint32_t)V_UNBOUND));
 	return bound;
 }
 
 static value_id part_of_unknown(struct analysis *a, struct activation *act, struct state *state,
-				uint32_t inst, object_id owner, sym_id name)
+                                uint32_t inst, object_id owner, sym_id name)
 {
 	value_id known = field_get(object_read(state, owner), name.n);
 	object_id part;
@@ -160,7 +165,7 @@ static value_id part_of_unknown(struct analysis *a, struct activation *act, stru
 }
 
 static value_id unknown_attribute(struct analysis *a, struct activation *act, struct state *state,
-				  uint32_t inst, object_id id, sym_id name)
+                                  uint32_t inst, object_id id, sym_id name)
 {
 	size_t length;
 	const char *text = intern_chars(a->names, name, &length);
@@ -194,7 +199,7 @@ static const struct api_entry *method_of(const char *class_name, const char *nam
 }
 
 static value_id missing_attribute(struct analysis *a, struct activation *act, struct state *state,
-				  uint32_t inst, object_id id, sym_id name)
+                                  uint32_t inst, object_id id, sym_id name)
 {
 	size_t length;
 	const char *text = intern_chars(a->names, name, &length);
@@ -209,7 +214,7 @@ static value_id missing_attribute(struct analysis *a, struct activation *act, st
 	if (def_of(a, id)->kind == OBJECT_TENSOR)
 		return value_flags(a, V_CLEAN); /* no such method: something else is meant */
 	dynamic = def_of(a, id)->kind == OBJECT_INSTANCE ? object_read(state, id)->elements
-							  : (value_id){0};
+	                                                 : (value_id){0};
 	if (dynamic.n)
 		return dynamic;
 	return part_of_unknown(a, act, state, inst, id, name);
@@ -228,7 +233,7 @@ static value_id training_of(struct analysis *a, const struct object *module)
 }
 
 static value_id instance_attribute(struct analysis *a, struct activation *act, struct state *state,
-				   uint32_t inst, object_id id, sym_id name)
+                                   uint32_t inst, object_id id, sym_id name)
 {
 	value_id own = field_get(object_read(state, id), name.n);
 	value_id found = {0};
@@ -252,8 +257,8 @@ static value_id external_attribute(struct analysis *a, object_id id, sym_id name
 {
 	char dotted[300];
 	int length = snprintf(dotted, sizeof(dotted), "%s.%s",
-			      intern_chars(a->names, def_of(a, id)->name, NULL),
-			      intern_chars(a->names, name, NULL));
+	                      intern_chars(a->names, def_of(a, id)->name, NULL),
+	                      intern_chars(a->names, name, NULL));
 
 	if (length < 0 || (size_t)length >= sizeof(dotted))
 		return value_flags(a, V_CLEAN);
@@ -261,7 +266,7 @@ static value_id external_attribute(struct analysis *a, object_id id, sym_id name
 }
 
 static value_id class_attribute(struct analysis *a, struct activation *act, struct state *state,
-				uint32_t inst, object_id id, sym_id name)
+                                uint32_t inst, object_id id, sym_id name)
 {
 	value_id found = class_lookup(a, state, value_of(a, id), name);
 	const struct value *v = value_get(a, found);
@@ -277,19 +282,19 @@ static value_id class_attribute(struct analysis *a, struct activation *act, stru
 	if (!class_name)
 		return value_flags(a, V_CLEAN);
 	length = snprintf(dotted, sizeof(dotted), "%s.%s", class_name,
-			  intern_chars(a->names, name, NULL));
+	                  intern_chars(a->names, name, NULL));
 	if (length < 0 || (size_t)length >= sizeof(dotted))
 		return value_flags(a, V_CLEAN);
 	/* torch.autograd.Function's `apply` runs the class's own forward */
 	if (strcmp(intern_chars(a->names, name, NULL), "apply") == 0)
 		return bind(a, act, state, inst, 0x100 + id.n, id,
-			    value_of(a, external_object(a, intern_text(a->names, dotted,
-								       (size_t)length))));
+		            value_of(a, external_object(
+		                                a, intern_text(a->names, dotted, (size_t)length))));
 	return value_of(a, external_object(a, intern_text(a->names, dotted, (size_t)length)));
 }
 
 static value_id super_attribute(struct analysis *a, struct activation *act, struct state *state,
-				uint32_t inst, object_id id, sym_id name)
+                                uint32_t inst, object_id id, sym_id name)
 {
 	const struct object *super = object_read(state, id);
 	object_id receiver = value_single(a, super->of);
@@ -298,28 +303,30 @@ static value_id super_attribute(struct analysis *a, struct activation *act, stru
 
 	for (uint32_t i = 0; i < classes->count; i++)
 		found = value_join(a, found,
-				   lookup_in_bases(a, state, object_read(state, classes->refs[i])->of,
-						   name, MAX_CLASS_DEPTH));
+		                   lookup_in_bases(a, state,
+		                                   object_read(state, classes->refs[i])->of, name,
+		                                   MAX_CLASS_DEPTH));
 	if (receiver.n == 0)
 		return unknown_value(a, act, state, inst, 0, super->of);
 	return found.n ? bind_found(a, act, state, inst, receiver, found)
-		       : missing_attribute(a, act, state, inst, receiver, name);
+	               : missing_attribute(a, act, state, inst, receiver, name);
 }
 
 static value_id namespace_attribute(struct analysis *a, struct activation *act, struct state *state,
-				    uint32_t inst, object_id id, sym_id name)
+                                    uint32_t inst, object_id id, sym_id name)
 {
 	value_id found = field_get(object_read(state, id), name.n);
 	const struct project_file *file = def_of(a, id)->file, *sub;
 	char dotted[300];
 
-	if (found.n && !(value_get(a, found)->flags == V_UNBOUND && value_get(a, found)->count == 0))
+	if (found.n &&
+	    !(value_get(a, found)->flags == V_UNBOUND && value_get(a, found)->count == 0))
 		return force_import(a, act, state, value_without(a, found, V_UNBOUND));
 	snprintf(dotted, sizeof(dotted), ".%s", intern_chars(a->names, name, NULL));
 	sub = project_import(a->project, file, dotted);
 	if (sub && sub != file)
 		return force_import(a, act, state,
-				    value_of(a, imported_object(a, sub, (sym_id){0})));
+		                    value_of(a, imported_object(a, sub, (sym_id){0})));
 	return unknown_value(a, act, state, inst, 0, (value_id){0});
 }
 
@@ -334,7 +341,7 @@ static value_id named_result(const struct analysis *a, const struct object *tupl
 }
 
 static value_id object_attribute(struct analysis *a, struct activation *act, struct state *state,
-				 uint32_t inst, object_id id, sym_id name)
+                                 uint32_t inst, object_id id, sym_id name)
 {
 	value_id own;
 
@@ -358,10 +365,13 @@ static value_id object_attribute(struct analysis *a, struct activation *act, str
 		return own.n ? own : missing_attribute(a, act, state, inst, id, name);
 	case OBJECT_BOUND:
 		own = field_get(object_read(state, id), name.n);
-		return own.n ? own : attribute_get(a, act, state, inst, object_read(state, id)->with, name);
+		return own.n ? own
+		             : attribute_get(a, act, state, inst, object_read(state, id)->with,
+		                             name);
 	case OBJECT_WRAPPER:
 		own = field_get(object_read(state, id), name.n);
-		return own.n ? own : attribute_get(a, act, state, inst, object_read(state, id)->of, name);
+		return own.n ? own
+		             : attribute_get(a, act, state, inst, object_read(state, id)->of, name);
 	case OBJECT_TUPLE:
 		own = field_get(object_read(state, id), PARTIAL_KEYWORDS + name.n);
 		if (own.n == 0)
@@ -374,15 +384,15 @@ static value_id object_attribute(struct analysis *a, struct activation *act, str
 }
 
 value_id attribute_get(struct analysis *a, struct activation *act, struct state *state,
-		       uint32_t inst, value_id object, sym_id name)
+                       uint32_t inst, value_id object, sym_id name)
 {
 	const struct value *v = value_get(a, object);
 	value_id found = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
-								     : (value_id){0};
+	                                                            : (value_id){0};
 
 	for (uint32_t i = 0; i < v->count; i++)
 		found = value_join(a, found,
-				   object_attribute(a, act, state, inst, v->refs[i], name));
+		                   object_attribute(a, act, state, inst, v->refs[i], name));
 	return found;
 }
 
@@ -401,7 +411,8 @@ static void set_requires_grad(struct analysis *a, struct state *state, object_id
 		object->tensor |= T_LEAF;
 		return;
 	}
-	object->tensor = (uint16_t)((object->tensor & ~(unsigned)(T_LEAF | T_GRAPH | T_ASSUMED)) | T_BARE);
+	object->tensor =
+	        (uint16_t)((object->tensor & ~(unsigned)(T_LEAF | T_GRAPH | T_ASSUMED)) | T_BARE);
 	if (object->flags & O_PARAMETERS) {
 		const struct value *modules = value_get(a, object->of);
 
@@ -411,7 +422,7 @@ static void set_requires_grad(struct analysis *a, struct state *state, object_id
 }
 
 static void set_tensor_attribute(struct analysis *a, struct state *state, value_id holders,
-				 object_id id, sym_id name, value_id value)
+                                 object_id id, sym_id name, value_id value)
 {
 	if (name_is(a, name, "grad") && value_get(a, value)->flags == V_NONE)
 		a->gradients_cleared = true;
@@ -428,7 +439,7 @@ static void set_tensor_attribute(struct analysis *a, struct state *state, value_
 }
 
 static bool call_setter(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t inst, object_id id, sym_id name, value_id value)
+                        uint32_t inst, object_id id, sym_id name, value_id value)
 {
 	value_id found = class_lookup(a, state, object_read(state, id)->of, name);
 	object_id property = value_single(a, found);
@@ -443,7 +454,7 @@ static bool call_setter(struct analysis *a, struct activation *act, struct state
 }
 
 static void set_field(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, value_id holders, object_id id, sym_id name, value_id value)
+                      uint32_t inst, value_id holders, object_id id, sym_id name, value_id value)
 {
 	value_id before = field_get(object_read(state, id), name.n);
 	struct object *object;
@@ -459,7 +470,7 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 }
 
 static void note_context_store(struct analysis *a, struct activation *act, struct state *state,
-			       uint32_t inst, object_id id, value_id value)
+                               uint32_t inst, object_id id, value_id value)
 {
 	const struct value *v;
 
@@ -473,7 +484,7 @@ static void note_context_store(struct analysis *a, struct activation *act, struc
 }
 
 void attribute_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		   value_id object, sym_id name, value_id value)
+                   value_id object, sym_id name, value_id value)
 {
 	const struct value *v = value_get(a, object);
 
@@ -503,7 +514,7 @@ void attribute_set(struct analysis *a, struct activation *act, struct state *sta
 }
 
 static value_id force_one(struct analysis *a, struct activation *act, struct state *state,
-			  object_id id)
+                          object_id id)
 {
 	const struct project_file *file = def_of(a, id)->file;
 	sym_id name = def_of(a, id)->name;
@@ -531,8 +542,8 @@ value_id force_import(struct analysis *a, struct activation *act, struct state *
 		return v;
 	for (uint32_t i = 0; i < value->count; i++)
 		forced = value_join(a, forced,
-				    def_of(a, value->refs[i])->kind == OBJECT_IMPORTED
-					    ? force_one(a, act, state, value->refs[i])
-					    : value_of(a, value->refs[i]));
+		                    def_of(a, value->refs[i])->kind == OBJECT_IMPORTED
+		                            ? force_one(a, act, state, value->refs[i])
+		                            : value_of(a, value->refs[i]));
 	return forced;
 }

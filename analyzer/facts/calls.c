@@ -24,14 +24,15 @@ value_id argument_named(const struct analysis *a, struct call call, const char *
 	return (value_id){0};
 }
 
-value_id argument_at(struct analysis *a, const struct state *state, struct call call, uint32_t index,
-		     const char *keyword)
+value_id argument_at(struct analysis *a, const struct state *state, struct call call,
+                     uint32_t index, const char *keyword)
 {
 	uint32_t position = 0;
 
 	for (uint32_t i = 0; i < call.count; i++) {
 		if (sym_is(call.at[i].keyword, SYM_star))
-			return contents_of(a, object_read(state, value_single(a, call.at[i].value)));
+			return contents_of(a,
+			                   object_read(state, value_single(a, call.at[i].value)));
 		if (call.at[i].keyword.n == 0 && position++ == index)
 			return call.at[i].value;
 	}
@@ -41,7 +42,7 @@ value_id argument_at(struct analysis *a, const struct state *state, struct call 
 /* Binding of arguments to parameters. */
 
 static value_id rest_tuple(struct analysis *a, struct activation *act, struct state *state,
-			   struct call call, uint32_t from)
+                           struct call call, uint32_t from)
 {
 	object_id id = site_object(a, act, call.inst, 0x20, OBJECT_TUPLE);
 	struct object built = {0};
@@ -49,7 +50,8 @@ static value_id rest_tuple(struct analysis *a, struct activation *act, struct st
 
 	for (uint32_t i = 0; i < call.count; i++) {
 		if (sym_is(call.at[i].keyword, SYM_star)) {
-			elements_join(a, &built, iterate(a, act, state, call.inst, call.at[i].value));
+			elements_join(a, &built,
+			              iterate(a, act, state, call.inst, call.at[i].value));
 		} else if (call.at[i].keyword.n == 0) {
 			if (position >= from)
 				field_set(a, &built, position - from, call.at[i].value);
@@ -71,7 +73,7 @@ static bool is_parameter(const struct ir_func *func, sym_id name)
 }
 
 static value_id rest_dict(struct analysis *a, struct activation *act, struct state *state,
-			  struct call call, const struct ir_func *func)
+                          struct call call, const struct ir_func *func)
 {
 	object_id id = site_object(a, act, call.inst, 0x21, OBJECT_DICT);
 	struct object built = {0};
@@ -80,10 +82,11 @@ static value_id rest_dict(struct analysis *a, struct activation *act, struct sta
 		sym_id keyword = call.at[i].keyword;
 
 		if (sym_is(keyword, SYM_double_star))
-			elements_join(a, &built, iterate(a, act, state, call.inst, call.at[i].value));
+			elements_join(a, &built,
+			              iterate(a, act, state, call.inst, call.at[i].value));
 		else if (keyword.n && !sym_is(keyword, SYM_star) && !is_parameter(func, keyword))
 			field_set(a, &built, const_object(a, SUB_const_str, keyword).n,
-				  call.at[i].value);
+			          call.at[i].value);
 	}
 	built.stamp = state->stamp;
 	*object_renew(a, state, id) = built;
@@ -91,23 +94,26 @@ static value_id rest_dict(struct analysis *a, struct activation *act, struct sta
 }
 
 static value_id spread_value(struct analysis *a, struct activation *act, struct state *state,
-			     struct call call, enum well_known_name star)
+                             struct call call, enum well_known_name star)
 {
 	value_id spread = {0};
 
 	for (uint32_t i = 0; i < call.count; i++)
 		if (sym_is(call.at[i].keyword, star))
-			spread = value_join(a, spread,
-					    star == SYM_star
-						    ? iterate(a, act, state, call.inst, call.at[i].value)
-						    : contents_of(a, object_read(state,
-							      value_single(a, call.at[i].value))));
+			spread = value_join(
+			        a, spread,
+			        star == SYM_star
+			                ? iterate(a, act, state, call.inst, call.at[i].value)
+			                : contents_of(
+			                          a,
+			                          object_read(state,
+			                                      value_single(a, call.at[i].value))));
 	return spread;
 }
 
 static value_id parameter_value(struct analysis *a, struct activation *act, struct state *state,
-				struct call call, const struct ir_func *func, uint32_t p,
-				const struct object *function)
+                                struct call call, const struct ir_func *func, uint32_t p,
+                                const struct object *function)
 {
 	const struct ir_param *param = &func->params.at[p];
 	const sym_id name = func->slots.at[param->slot.n].name;
@@ -119,7 +125,8 @@ static value_id parameter_value(struct analysis *a, struct activation *act, stru
 	if (param->kind == PARAM_VAR_KEYWORD)
 		return rest_dict(a, act, state, call, func);
 	for (uint32_t i = 0; i < call.count && value.n == 0; i++) {
-		if (call.at[i].keyword.n == 0 && param->kind != PARAM_KEYWORD_ONLY && position++ == p)
+		if (call.at[i].keyword.n == 0 && param->kind != PARAM_KEYWORD_ONLY &&
+		    position++ == p)
 			value = call.at[i].value;
 		else if (call.at[i].keyword.n == name.n)
 			value = call.at[i].value;
@@ -134,7 +141,7 @@ static value_id parameter_value(struct analysis *a, struct activation *act, stru
 }
 
 static void bind_parameters(struct analysis *a, struct activation *act, struct state *state,
-			    struct call call, object_id function, object_id frame)
+                            struct call call, object_id function, object_id frame)
 {
 	const struct ir_func *func = def_of(a, function)->func;
 	value_id values[MAX_ARGUMENTS];
@@ -144,7 +151,8 @@ static void bind_parameters(struct analysis *a, struct activation *act, struct s
 	if (count > MAX_ARGUMENTS)
 		count = MAX_ARGUMENTS;
 	for (uint32_t p = 0; p < count; p++)
-		values[p] = parameter_value(a, act, state, call, func, p, object_read(state, function));
+		values[p] =
+		        parameter_value(a, act, state, call, func, p, object_read(state, function));
 	object = object_renew(a, state, frame);
 	object->of = object_read(state, function)->of;
 	for (uint32_t p = 0; p < count; p++)
@@ -164,7 +172,7 @@ static bool too_deep(const struct analysis *a, context_id context, const struct 
 }
 
 static value_id make_generator(struct analysis *a, struct activation *act, struct state *state,
-			       struct call call, object_id function, object_id frame)
+                               struct call call, object_id function, object_id frame)
 {
 	object_id id = site_object(a, act, call.inst, 0x30 + call.part, OBJECT_GENERATOR);
 	struct object *object = object_renew(a, state, id);
@@ -177,7 +185,7 @@ static value_id make_generator(struct analysis *a, struct activation *act, struc
 
 /* The cache keeps the result; the place to tell of is where the cache is made. */
 static void keep_cached(struct analysis *a, struct activation *act, struct state *state,
-			struct call call, object_id function, value_id result)
+                        struct call call, object_id function, value_id result)
 {
 	const uint32_t before = a->pending.count;
 
@@ -189,7 +197,7 @@ static void keep_cached(struct analysis *a, struct activation *act, struct state
 }
 
 static value_id call_function(struct analysis *a, struct activation *act, struct state *state,
-			      struct call call, object_id function)
+                              struct call call, object_id function)
 {
 	const struct def *def = def_of(a, function);
 	const struct ir_func *func = def->func;
@@ -214,18 +222,17 @@ static value_id call_function(struct analysis *a, struct activation *act, struct
 }
 
 value_id call_generator(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t inst, object_id generator, uint8_t *modes)
+                        uint32_t inst, object_id generator, uint8_t *modes)
 {
 	const struct object *object = object_read(state, generator);
 	object_id frame = value_single(a, object->of);
 	object_id function = value_single(a, object->with);
 	struct activation callee;
 
-	if (frame.n == 0 || function.n == 0 ||
-	    too_deep(a, act->context, def_of(a, function)->func))
+	if (frame.n == 0 || function.n == 0 || too_deep(a, act->context, def_of(a, function)->func))
 		return unknown_value(a, act, state, inst, 0x32, (value_id){0});
 	callee = activation_begin(a, act, def_of(a, function)->file, def_of(a, function)->func,
-				  def_of(a, frame)->context);
+	                          def_of(a, frame)->context);
 	callee.frame = frame;
 	run_function(a, &callee, state);
 	state->reachable = true;
@@ -244,7 +251,7 @@ static bool is_record_class(struct analysis *a, const struct state *state, objec
 }
 
 static void bind_record(struct analysis *a, struct activation *act, struct state *state,
-			struct call call, object_id class, object_id instance)
+                        struct call call, object_id class, object_id instance)
 {
 	const struct ir_func *body = def_of(a, class)->func;
 	uint32_t position = 0;
@@ -265,7 +272,7 @@ static void bind_record(struct analysis *a, struct activation *act, struct state
 }
 
 static struct call with_receiver(struct call call, object_id receiver, struct analysis *a,
-				 struct argument *room)
+                                 struct argument *room)
 {
 	uint32_t count = call.count < MAX_ARGUMENTS ? call.count : MAX_ARGUMENTS;
 
@@ -278,7 +285,7 @@ static struct call with_receiver(struct call call, object_id receiver, struct an
 }
 
 value_id bind_class(struct analysis *a, struct activation *act, struct state *state,
-		    struct call call, object_id class)
+                    struct call call, object_id class)
 {
 	object_id id = site_object(a, act, call.inst, 0x28 + call.part, OBJECT_INSTANCE);
 	struct object *object = object_renew(a, state, id);
@@ -294,7 +301,8 @@ value_id bind_class(struct analysis *a, struct activation *act, struct state *st
 	if (init.n)
 		call_value(a, act, state, with_receiver(call, id, a, room), init);
 	else if (external_class(a, state, id) && !is_record_class(a, state, class))
-		elements_join(a, object_write(a, state, id), tensors_in(a, state, arguments_all(a, call), 2));
+		elements_join(a, object_write(a, state, id),
+		              tensors_in(a, state, arguments_all(a, call), 2));
 	state->reachable = true;
 	return value_of(a, id);
 }
@@ -310,7 +318,7 @@ static bool inside_module(const struct analysis *a, context_id context)
 }
 
 static void note_eval(struct analysis *a, struct activation *act, struct state *state,
-		      struct call call, value_id result)
+                      struct call call, value_id result)
 {
 	const value_id tensors = tensors_in(a, state, result, 3);
 	const struct value *v = value_get(a, tensors);
@@ -323,12 +331,12 @@ static void note_eval(struct analysis *a, struct activation *act, struct state *
 }
 
 static void run_hooks(struct analysis *a, struct activation *act, struct state *state,
-		      struct call call, object_id module, value_id result)
+                      struct call call, object_id module, value_id result)
 {
 	const sym_id hooks = intern_text(a->names, "$forward_hooks", 14);
 	value_id functions = field_get(object_read(state, module), hooks.n);
 	const struct argument arguments[3] = {
-		{value_of(a, module), {0}}, {arguments_all(a, call), {0}}, {result, {0}}};
+	        {value_of(a, module), {0}}, {arguments_all(a, call), {0}}, {result, {0}}};
 
 	if (functions.n == 0)
 		return;
@@ -338,25 +346,26 @@ static void run_hooks(struct analysis *a, struct activation *act, struct state *
 }
 
 static value_id module_result(struct analysis *a, struct activation *act, struct state *state,
-			      struct call call, object_id module)
+                              struct call call, object_id module)
 {
 	const struct object *object = object_read(state, module);
 	const bool weights = object->flags & O_HAS_WEIGHTS && !(object->flags & O_FROZEN);
 	const char *class_name = external_class(a, state, module);
 	const struct api_entry *entry =
-		class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
+	        class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
 	object_id id;
 	struct object *result;
 
 	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry || entry->result != KIND_TENSOR) {
-		value_id opaque = unknown_value(a, act, state, call.inst, 0x33 + call.part, arguments_all(a, call));
+		value_id opaque = unknown_value(a, act, state, call.inst, 0x33 + call.part,
+		                                arguments_all(a, call));
 
 		id = value_single(a, opaque);
 		result = object_write(a, state, id);
 		result->tensor |= T_SAVES;
 	} else {
-		id = tensor_make(a, act, state, call.inst, 0x34 + call.part,
-				 arguments_all(a, call), T_SAVES);
+		id = tensor_make(a, act, state, call.inst, 0x34 + call.part, arguments_all(a, call),
+		                 T_SAVES);
 		def_of(a, id)->api = entry;
 		result = object_write(a, state, id);
 	}
@@ -364,7 +373,7 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	if (object_read(state, module)->flags & O_DEVICE)
 		result->tensor |= T_DEVICE;
 	if (!(state->modes & MODE_ON)) {
-		result->tensor &= (uint16_t)~(T_GRAPH | T_ASSUMED);
+		result->tensor &= (uint16_t) ~(T_GRAPH | T_ASSUMED);
 		result->tensor |= T_BARE;
 		result->parents = (value_id){0};
 	} else if (weights) {
@@ -391,7 +400,7 @@ static bool is_chain_of_modules(struct analysis *a, const struct state *state, o
 
 /* nn.Sequential: objects are numbered as they are made, which is the order of the parts. */
 static value_id call_in_order(struct analysis *a, struct activation *act, struct state *state,
-			      struct call call, object_id module)
+                              struct call call, object_id module)
 {
 	const value_id elements = object_read(state, module)->elements;
 	const struct value *parts = value_get(a, elements);
@@ -405,15 +414,15 @@ static value_id call_in_order(struct analysis *a, struct activation *act, struct
 		if (object_read(state, module)->flags & O_DEVICE)
 			object_write(a, state, part)->flags |= O_DEVICE;
 		a->module_depth++;
-		x.value = call_module(a, act, state, (struct call){call.inst, 0x400 * (i + 1), &x, 1},
-				      part);
+		x.value = call_module(a, act, state,
+		                      (struct call){call.inst, 0x400 * (i + 1), &x, 1}, part);
 		a->module_depth--;
 	}
 	return x.value;
 }
 
 value_id call_module(struct analysis *a, struct activation *act, struct state *state,
-		     struct call call, object_id module)
+                     struct call call, object_id module)
 {
 	const value_id classes = object_read(state, module)->of;
 	value_id method = class_lookup(a, state, classes, sym(SYM_call));
@@ -466,13 +475,14 @@ static bool is_callback(const struct analysis *a, const struct state *state, obj
 
 	if (kind == OBJECT_FUNCTION || kind == OBJECT_WRAPPER)
 		return true;
-	method = kind == OBJECT_BOUND ? value_single(a, object_read(state, id)->with) : (object_id){0};
+	method = kind == OBJECT_BOUND ? value_single(a, object_read(state, id)->with)
+	                              : (object_id){0};
 	return method.n != 0 && (def_of(a, method)->kind == OBJECT_FUNCTION ||
-				 def_of(a, method)->kind == OBJECT_WRAPPER);
+	                         def_of(a, method)->kind == OBJECT_WRAPPER);
 }
 
 static void call_back(struct analysis *a, struct activation *act, struct state *state,
-		      struct call call)
+                      struct call call)
 {
 	struct argument unknown[4];
 	const bool outside = a->from_outside;
@@ -485,13 +495,13 @@ static void call_back(struct analysis *a, struct activation *act, struct state *
 				continue;
 			for (uint32_t k = 0; k < 4; k++)
 				unknown[k] = (struct argument){
-					unknown_value(a, act, state, call.inst,
-						      0x50 + k + 0x100 * (v->refs[r].n + 1),
-						      (value_id){0}),
-					{0}};
+				        unknown_value(a, act, state, call.inst,
+				                      0x50 + k + 0x100 * (v->refs[r].n + 1),
+				                      (value_id){0}),
+				        {0}};
 			a->from_outside = true;
 			call_object(a, act, state, (struct call){call.inst, 10, unknown, 4},
-				    v->refs[r]);
+			            v->refs[r]);
 			a->from_outside = outside;
 			state->reachable = true;
 		}
@@ -500,7 +510,7 @@ static void call_back(struct analysis *a, struct activation *act, struct state *
 
 /* Containers that unknown code gets: it may add to them and empty them. */
 static void hand_over(struct analysis *a, struct activation *act, struct state *state,
-		      struct call call)
+                      struct call call)
 {
 	const value_id arguments = arguments_all(a, call);
 	const struct value *v = value_get(a, arguments);
@@ -509,12 +519,14 @@ static void hand_over(struct analysis *a, struct activation *act, struct state *
 		enum object_kind kind = def_of(a, v->refs[i])->kind;
 		struct object *object;
 
-		if (kind != OBJECT_LIST && kind != OBJECT_DICT && kind != OBJECT_SET && kind != OBJECT_DEQUE)
+		if (kind != OBJECT_LIST && kind != OBJECT_DICT && kind != OBJECT_SET &&
+		    kind != OBJECT_DEQUE)
 			continue;
 		object = object_write(a, state, v->refs[i]);
 		object->flags |= O_CLEARED;
 		if (object->elements.n == 0 && object->field_count == 0) {
-			value_id added = unknown_value(a, act, state, call.inst, 0x58, (value_id){0});
+			value_id added =
+			        unknown_value(a, act, state, call.inst, 0x58, (value_id){0});
 
 			elements_join(a, object_write(a, state, v->refs[i]), added);
 		}
@@ -532,10 +544,10 @@ static bool is_decoration(const struct analysis *a, const struct activation *act
 		return false;
 	made_by = (enum ir_op)inst_at(act, ir_args(act->func, inst)[1].value.n)->op;
 	return made_by == OP_function || made_by == OP_class || made_by == OP_call
-		       ? def_of(a, v->refs[0])->kind == OBJECT_FUNCTION ||
-				 def_of(a, v->refs[0])->kind == OBJECT_CLASS ||
-				 def_of(a, v->refs[0])->kind == OBJECT_WRAPPER
-		       : false;
+	               ? def_of(a, v->refs[0])->kind == OBJECT_FUNCTION ||
+	                         def_of(a, v->refs[0])->kind == OBJECT_CLASS ||
+	                         def_of(a, v->refs[0])->kind == OBJECT_WRAPPER
+	               : false;
 }
 
 /* Unknown code may return a graph of its arguments, or a number. */
@@ -550,7 +562,7 @@ static void doubt(struct analysis *a, struct state *state, object_id id)
 }
 
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
-		      struct call call, value_id callee)
+                      struct call call, value_id callee)
 {
 	const value_id arguments = arguments_all(a, call);
 	value_id result;
@@ -562,7 +574,7 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 	if (result_is_dropped(act, call.inst))
 		graph_may_be_needed(a, state, containers_in(a, arguments), false);
 	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
-			       value_join(a, arguments, tensors_in(a, state, callee, 0)));
+	                       value_join(a, arguments, tensors_in(a, state, callee, 0)));
 	doubt(a, state, value_single(a, result));
 	return result;
 }
@@ -570,8 +582,16 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 static bool is_module_evidence(const char *method)
 {
 	static const char *const names[] = {
-		"parameters", "named_parameters", "train", "eval", "modules", "named_modules",
-		"children", "named_children", "register_forward_hook", "load_state_dict",
+	        "parameters",
+	        "named_parameters",
+	        "train",
+	        "eval",
+	        "modules",
+	        "named_modules",
+	        "children",
+	        "named_children",
+	        "register_forward_hook",
+	        "load_state_dict",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -581,9 +601,8 @@ static bool is_module_evidence(const char *method)
 }
 
 /* A method of something unknown: its name tells what it can be. */
-static value_id call_unknown_method(struct analysis *a, struct activation *act,
-				    struct state *state, struct call call, object_id method,
-				    object_id receiver)
+static value_id call_unknown_method(struct analysis *a, struct activation *act, struct state *state,
+                                    struct call call, object_id method, object_id receiver)
 {
 	size_t length;
 	const char *name = intern_chars(a->names, def_of(a, method)->name, &length);
@@ -608,7 +627,7 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act,
 }
 
 static value_id call_unknown_object(struct analysis *a, struct activation *act, struct state *state,
-				    struct call call, object_id id)
+                                    struct call call, object_id id)
 {
 	object_id receiver = value_single(a, object_read(state, id)->with);
 
@@ -622,7 +641,7 @@ static value_id call_unknown_object(struct analysis *a, struct activation *act, 
 }
 
 static value_id call_wrapper(struct analysis *a, struct activation *act, struct state *state,
-			     struct call call, object_id wrapper)
+                             struct call call, object_id wrapper)
 {
 	const struct object *object = object_read(state, wrapper);
 	const uint8_t before = state->modes;
@@ -635,7 +654,7 @@ static value_id call_wrapper(struct analysis *a, struct activation *act, struct 
 }
 
 static value_id call_autograd_function(struct analysis *a, struct activation *act,
-				       struct state *state, struct call call, object_id class)
+                                       struct state *state, struct call call, object_id class)
 {
 	value_id forward = class_lookup(a, state, value_of(a, class), sym(SYM_forward));
 	value_id context = unknown_value(a, act, state, call.inst, 0x36, (value_id){0});
@@ -646,14 +665,15 @@ static value_id call_autograd_function(struct analysis *a, struct activation *ac
 	state->modes = MODE_OFF;
 	if (forward.n)
 		call_value(a, act, state, with_receiver(call, value_single(a, context), a, room),
-			   forward);
+		           forward);
 	state->modes = before;
 	state->reachable = true;
-	return value_of(a, tensor_make(a, act, state, call.inst, 0x37, arguments_all(a, call), T_SAVES));
+	return value_of(
+	        a, tensor_make(a, act, state, call.inst, 0x37, arguments_all(a, call), T_SAVES));
 }
 
 static value_id call_bound(struct analysis *a, struct activation *act, struct state *state,
-			   struct call call, object_id bound)
+                           struct call call, object_id bound)
 {
 	object_id receiver = value_single(a, object_read(state, bound)->of);
 	struct argument room[MAX_ARGUMENTS + 1];
@@ -662,11 +682,11 @@ static value_id call_bound(struct analysis *a, struct activation *act, struct st
 	    def_of(a, value_single(a, object_read(state, bound)->with))->kind == OBJECT_EXTERNAL)
 		return call_autograd_function(a, act, state, call, receiver);
 	return call_value(a, act, state, with_receiver(call, receiver, a, room),
-			  object_read(state, bound)->with);
+	                  object_read(state, bound)->with);
 }
 
 static value_id call_instance(struct analysis *a, struct activation *act, struct state *state,
-			      struct call call, object_id id)
+                              struct call call, object_id id)
 {
 	value_id method = class_lookup(a, state, object_read(state, id)->of, sym(SYM_call));
 	struct argument room[MAX_ARGUMENTS + 1];
@@ -680,11 +700,11 @@ static value_id call_instance(struct analysis *a, struct activation *act, struct
 	class_name = external_class(a, state, id);
 	entry = class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
 	return entry ? apply_api(a, act, state, with_receiver(call, id, a, room), entry)
-		     : call_unknown(a, act, state, call, value_of(a, id));
+	             : call_unknown(a, act, state, call, value_of(a, id));
 }
 
 static value_id call_partial(struct analysis *a, struct activation *act, struct state *state,
-			     struct call call, object_id partial)
+                             struct call call, object_id partial)
 {
 	const struct object *object = object_read(state, partial);
 	struct argument room[2 * MAX_ARGUMENTS];
@@ -692,8 +712,8 @@ static value_id call_partial(struct analysis *a, struct activation *act, struct 
 
 	for (uint32_t i = 0; i < object->field_count && count < MAX_ARGUMENTS; i++) {
 		const sym_id keyword = {object->fields[i].key >= PARTIAL_KEYWORDS
-						? object->fields[i].key - PARTIAL_KEYWORDS
-						: 0};
+		                                ? object->fields[i].key - PARTIAL_KEYWORDS
+		                                : 0};
 
 		room[count++] = (struct argument){object->fields[i].value, keyword};
 	}
@@ -706,7 +726,7 @@ static value_id call_partial(struct analysis *a, struct activation *act, struct 
 
 /* The names in "seen move logp", or in a list of strings; 0 past the end. */
 static sym_id field_name(struct analysis *a, const struct state *state, value_id names,
-			 uint32_t index)
+                         uint32_t index)
 {
 	object_id id = value_single(a, names);
 	const char *text, *end;
@@ -731,7 +751,7 @@ static sym_id field_name(struct analysis *a, const struct state *state, value_id
 }
 
 static value_id make_record_tuple(struct analysis *a, struct activation *act, struct state *state,
-				  struct call call, object_id class)
+                                  struct call call, object_id class)
 {
 	object_id id = site_object(a, act, call.inst, 0x3b + call.part, OBJECT_TUPLE);
 	value_id names = object_read(state, class)->of;
@@ -754,7 +774,7 @@ static value_id make_record_tuple(struct analysis *a, struct activation *act, st
 
 /* `@torch.no_grad()`: the made mode is called with the function. */
 static value_id decorate(struct analysis *a, struct activation *act, struct state *state,
-			 struct call call, object_id scope)
+                         struct call call, object_id scope)
 {
 	object_id id = site_object(a, act, call.inst, 0x3c, OBJECT_WRAPPER);
 	struct object *object = object_renew(a, state, id);
@@ -766,7 +786,7 @@ static value_id decorate(struct analysis *a, struct activation *act, struct stat
 }
 
 value_id call_object(struct analysis *a, struct activation *act, struct state *state,
-		     struct call call, object_id callee)
+                     struct call call, object_id callee)
 {
 	switch (def_of(a, callee)->kind) {
 	case OBJECT_FUNCTION:
@@ -796,12 +816,12 @@ value_id call_object(struct analysis *a, struct activation *act, struct state *s
 }
 
 value_id call_value(struct analysis *a, struct activation *act, struct state *state,
-		    struct call call, value_id callee)
+                    struct call call, value_id callee)
 {
 	const struct value *v = value_get(a, callee);
 	struct state *joined = NULL;
 	value_id result = v->flags & (V_CLEAN | V_NUMBER | V_STRING) ? value_flags(a, V_CLEAN)
-								     : (value_id){0};
+	                                                             : (value_id){0};
 
 	if (v->count == 1)
 		return value_join(a, result, call_object(a, act, state, call, v->refs[0]));

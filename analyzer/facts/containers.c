@@ -13,16 +13,16 @@ static enum object_kind builtin_container(const char *class_name)
 		const char *name;
 		enum object_kind kind;
 	} builtin[] = {
-		{"builtins.list", OBJECT_LIST},
-		{"builtins.dict", OBJECT_DICT},
-		{"builtins.set", OBJECT_SET},
-		{"builtins.tuple", OBJECT_TUPLE},
-		{"collections.deque", OBJECT_DEQUE},
-		{"collections.defaultdict", OBJECT_DICT},
-		{"collections.OrderedDict", OBJECT_DICT},
-		{"collections.Counter", OBJECT_DICT},
-		{"collections.UserDict", OBJECT_DICT},
-		{"collections.UserList", OBJECT_LIST},
+	        {"builtins.list", OBJECT_LIST},
+	        {"builtins.dict", OBJECT_DICT},
+	        {"builtins.set", OBJECT_SET},
+	        {"builtins.tuple", OBJECT_TUPLE},
+	        {"collections.deque", OBJECT_DEQUE},
+	        {"collections.defaultdict", OBJECT_DICT},
+	        {"collections.OrderedDict", OBJECT_DICT},
+	        {"collections.Counter", OBJECT_DICT},
+	        {"collections.UserDict", OBJECT_DICT},
+	        {"collections.UserList", OBJECT_LIST},
 	};
 
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(*builtin); i++)
@@ -85,7 +85,7 @@ static bool is_slice(const struct analysis *a, value_id index)
 }
 
 value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
-		       uint32_t inst, uint32_t part, value_id from)
+                       uint32_t inst, uint32_t part, value_id from)
 {
 	object_id id = site_object(a, act, inst, part, OBJECT_UNKNOWN);
 	const value_id tensors = tensors_in(a, state, from, 2);
@@ -103,7 +103,9 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 	}
 	if (v->count == 0)
 		bits = T_BARE | T_ASSUMED;
-	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE | T_OUTPUT)) | T_LIVE);
+	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE |
+	                                     T_OUTPUT)) |
+	                            T_LIVE);
 	object->flags |= flags;
 	def_of(a, id)->tensor_seen |= object->tensor & ~(unsigned)T_GRAPH;
 	def_of(a, id)->parents_seen = value_join(a, def_of(a, id)->parents_seen, object->parents);
@@ -112,14 +114,14 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 
 /* The part of an unknown object under a key: the same one each time. */
 static value_id unknown_part(struct analysis *a, struct activation *act, struct state *state,
-			     uint32_t inst, object_id owner, uint32_t key, uint32_t part)
+                             uint32_t inst, object_id owner, uint32_t key, uint32_t part)
 {
 	value_id known = field_get(object_read(state, owner), key);
 
 	if (known.n == 0) {
 		known = unknown_value(a, act, state, inst, part, value_of(a, owner));
 		def_of(a, value_single(a, known))->tensor_seen |=
-			object_read(state, value_single(a, known))->tensor;
+		        object_read(state, value_single(a, known))->tensor;
 		field_set(a, object_write(a, state, owner), key, known);
 	}
 	return known;
@@ -133,14 +135,14 @@ static value_id sequence_item(struct analysis *a, const struct object *object, v
 	if (index_of(a, index, &number))
 		item = field_get(object, number);
 	else if (negative_index(a, index, &number) && object->elements.n == 0 &&
-		 number <= object->field_count)
+	         number <= object->field_count)
 		item = object->fields[object->field_count - number].value;
 	return item.n ? value_join(a, value_without(a, item, V_UNBOUND), object->elements)
-		      : contents_of(a, object);
+	              : contents_of(a, object);
 }
 
 static value_id sequence_slice(struct analysis *a, struct activation *act, struct state *state,
-			       uint32_t inst, object_id id)
+                               uint32_t inst, object_id id)
 {
 	object_id copy = site_object(a, act, inst, 1, OBJECT_LIST);
 	value_id contents = contents_of(a, object_read(state, id));
@@ -150,7 +152,7 @@ static value_id sequence_slice(struct analysis *a, struct activation *act, struc
 }
 
 static value_id missing_item(struct analysis *a, struct activation *act, struct state *state,
-			     uint32_t inst, object_id dict, value_id index)
+                             uint32_t inst, object_id dict, value_id index)
 {
 	value_id factory = object_read(state, dict)->with;
 	value_id made;
@@ -163,7 +165,7 @@ static value_id missing_item(struct analysis *a, struct activation *act, struct 
 }
 
 static value_id dict_item(struct analysis *a, struct activation *act, struct state *state,
-			  uint32_t inst, object_id id, value_id index)
+                          uint32_t inst, object_id id, value_id index)
 {
 	const struct value *keys = value_get(a, index);
 	const struct object *object = object_read(state, id);
@@ -174,7 +176,8 @@ static value_id dict_item(struct analysis *a, struct activation *act, struct sta
 		if (def_of(a, keys->refs[i])->kind != OBJECT_CONST)
 			all_known = false;
 		else
-			item = value_join(a, item, field_get(object, item_key(a, id, keys->refs[i])));
+			item = value_join(a, item,
+			                  field_get(object, item_key(a, id, keys->refs[i])));
 	}
 	if (!all_known)
 		item = contents_of(a, object);
@@ -184,11 +187,11 @@ static value_id dict_item(struct analysis *a, struct activation *act, struct sta
 }
 
 static value_id call_special(struct analysis *a, struct activation *act, struct state *state,
-			     uint32_t inst, object_id id, const char *name,
-			     const struct argument *at, uint32_t count, bool *found)
+                             uint32_t inst, object_id id, const char *name,
+                             const struct argument *at, uint32_t count, bool *found)
 {
 	value_id method = class_lookup(a, state, object_read(state, id)->of,
-				       intern_text(a->names, name, strlen(name)));
+	                               intern_text(a->names, name, strlen(name)));
 	struct argument all[4] = {{value_of(a, id), {0}}};
 
 	*found = method.n != 0;
@@ -200,7 +203,7 @@ static value_id call_special(struct analysis *a, struct activation *act, struct 
 }
 
 static value_id view_of(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t inst, object_id id)
+                        uint32_t inst, object_id id)
 {
 	object_id view = tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW);
 
@@ -209,7 +212,7 @@ static value_id view_of(struct analysis *a, struct activation *act, struct state
 }
 
 static value_id object_item(struct analysis *a, struct activation *act, struct state *state,
-			    uint32_t inst, object_id id, value_id index)
+                            uint32_t inst, object_id id, value_id index)
 {
 	def_of(a, id)->read = true;
 	const struct argument argument = {index, {0}};
@@ -229,8 +232,9 @@ static value_id object_item(struct analysis *a, struct activation *act, struct s
 		return sequence_item(a, object_read(state, id), index);
 	case OBJECT_DICT:
 		item = def_of(a, id)->kind == OBJECT_INSTANCE
-			       ? call_special(a, act, state, inst, id, "__getitem__", &argument, 1, &found)
-			       : (value_id){0};
+		               ? call_special(a, act, state, inst, id, "__getitem__", &argument, 1,
+		                              &found)
+		               : (value_id){0};
 		return found ? item : dict_item(a, act, state, inst, id, index);
 	case OBJECT_INSTANCE:
 		item = call_special(a, act, state, inst, id, "__getitem__", &argument, 1, &found);
@@ -238,22 +242,23 @@ static value_id object_item(struct analysis *a, struct activation *act, struct s
 			return item;
 		item = contents_of(a, object_read(state, id));
 		return item.n && external_class(a, state, id)
-			       ? object_read(state, id)->elements
-			       : unknown_value(a, act, state, inst, 0, value_of(a, id));
+		               ? object_read(state, id)->elements
+		               : unknown_value(a, act, state, inst, 0, value_of(a, id));
 	case OBJECT_UNKNOWN:
-		return unknown_part(a, act, state, inst, id,
-				    value_single(a, index).n ? value_single(a, index).n : UINT32_MAX, 0);
+		return unknown_part(
+		        a, act, state, inst, id,
+		        value_single(a, index).n ? value_single(a, index).n : UINT32_MAX, 0);
 	default:
 		return value_flags(a, V_CLEAN);
 	}
 }
 
 value_id item_get(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		  value_id object, value_id index)
+                  value_id object, value_id index)
 {
 	const struct value *v = value_get(a, object);
 	value_id item = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
-								    : (value_id){0};
+	                                                           : (value_id){0};
 
 	for (uint32_t i = 0; i < v->count; i++)
 		item = value_join(a, item, object_item(a, act, state, inst, v->refs[i], index));
@@ -261,13 +266,12 @@ value_id item_get(struct analysis *a, struct activation *act, struct state *stat
 }
 
 static void dict_item_set(struct analysis *a, struct activation *act, struct state *state,
-			  uint32_t inst, object_id id, value_id index, value_id value, bool strong)
+                          uint32_t inst, object_id id, value_id index, value_id value, bool strong)
 {
 	const struct value *keys = value_get(a, index);
 	struct object *object;
 
-	if (keys->flags == 0 && keys->count > 0 &&
-	    def_of(a, keys->refs[0])->kind == OBJECT_CONST) {
+	if (keys->flags == 0 && keys->count > 0 && def_of(a, keys->refs[0])->kind == OBJECT_CONST) {
 		object = object_write(a, state, id);
 		for (uint32_t i = 0; i < keys->count; i++) {
 			const uint32_t key = item_key(a, id, keys->refs[i]);
@@ -282,7 +286,7 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 		return;
 	}
 	if (!check_chain(a, act, state, inst, contents_of(a, object_read(state, id)), value, id,
-			 (struct variable){0}))
+	                 (struct variable){0}))
 		check_store(a, act, state, inst, id, value);
 	object = object_write(a, state, id);
 	object->flags |= O_FRESH_KEYS;
@@ -290,33 +294,35 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 }
 
 static void sequence_item_set(struct analysis *a, struct activation *act, struct state *state,
-			      uint32_t inst, object_id id, value_id index, value_id value,
-			      bool strong)
+                              uint32_t inst, object_id id, value_id index, value_id value,
+                              bool strong)
 {
 	struct object *object = object_write(a, state, id);
 	uint32_t number;
 
 	if (index_of(a, index, &number) && object->elements.n == 0) {
-		check_chain(a, act, state, inst, field_get(object, number), value, id, (struct variable){0});
+		check_chain(a, act, state, inst, field_get(object, number), value, id,
+		            (struct variable){0});
 		if (strong)
 			field_set(a, object, number, value);
 		else
 			field_join(a, object, number, value);
 	} else if (object->elements.n == 0 && object->field_count > 0) {
-		check_chain(a, act, state, inst, contents_of(a, object), value, id, (struct variable){0});
+		check_chain(a, act, state, inst, contents_of(a, object), value, id,
+		            (struct variable){0});
 		for (uint32_t i = 0; i < object->field_count; i++)
 			object->fields[i].value = value_join(a, object->fields[i].value, value);
 	} else {
 		if (!check_chain(a, act, state, inst, contents_of(a, object), value, id,
-				 (struct variable){0}))
+		                 (struct variable){0}))
 			check_store(a, act, state, inst, id, value);
 		elements_join(a, object_write(a, state, id), value);
 	}
 }
 
 static void object_item_set(struct analysis *a, struct activation *act, struct state *state,
-			    uint32_t inst, value_id holders, object_id id, value_id index,
-			    value_id value)
+                            uint32_t inst, value_id holders, object_id id, value_id index,
+                            value_id value)
 {
 	switch (container_kind(a, state, id)) {
 	case OBJECT_TENSOR:
@@ -339,7 +345,7 @@ static void object_item_set(struct analysis *a, struct activation *act, struct s
 }
 
 void item_set_plain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		    value_id object, value_id index, value_id value)
+                    value_id object, value_id index, value_id value)
 {
 	const struct value *v = value_get(a, object);
 
@@ -348,7 +354,7 @@ void item_set_plain(struct analysis *a, struct activation *act, struct state *st
 }
 
 void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-	      value_id object, value_id index, value_id value)
+              value_id object, value_id index, value_id value)
 {
 	const struct value *v = value_get(a, object);
 	const struct argument arguments[2] = {{index, {0}}, {value, {0}}};
@@ -357,7 +363,8 @@ void item_set(struct analysis *a, struct activation *act, struct state *state, u
 	for (uint32_t i = 0; i < v->count; i++) {
 		found = false;
 		if (def_of(a, v->refs[i])->kind == OBJECT_INSTANCE)
-			call_special(a, act, state, inst, v->refs[i], "__setitem__", arguments, 2, &found);
+			call_special(a, act, state, inst, v->refs[i], "__setitem__", arguments, 2,
+			             &found);
 		if (!found)
 			object_item_set(a, act, state, inst, object, v->refs[i], index, value);
 	}
@@ -383,7 +390,7 @@ void item_delete(struct analysis *a, struct state *state, value_id object, value
 }
 
 void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		   value_id holders, value_id value)
+                   value_id holders, value_id value)
 {
 	const struct value *v = value_get(a, holders);
 
@@ -434,7 +441,7 @@ static value_id dict_keys(struct analysis *a, object_id id, const struct object 
 }
 
 static value_id instance_iterate(struct analysis *a, struct activation *act, struct state *state,
-				 uint32_t inst, object_id id)
+                                 uint32_t inst, object_id id)
 {
 	bool found;
 	value_id items = call_special(a, act, state, inst, id, "__iter__", NULL, 0, &found);
@@ -446,7 +453,7 @@ static value_id instance_iterate(struct analysis *a, struct activation *act, str
 	if (found)
 		return items;
 	items = call_special(a, act, state, inst, id, "__getitem__",
-			     &(struct argument){value_flags(a, V_NUMBER), {0}}, 1, &found);
+	                     &(struct argument){value_flags(a, V_NUMBER), {0}}, 1, &found);
 	if (found)
 		return items;
 	class_name = external_class(a, state, id);
@@ -456,7 +463,7 @@ static value_id instance_iterate(struct analysis *a, struct activation *act, str
 }
 
 static value_id object_iterate(struct analysis *a, struct activation *act, struct state *state,
-			       uint32_t inst, object_id id)
+                               uint32_t inst, object_id id)
 {
 	uint8_t modes = state->modes;
 
@@ -484,11 +491,11 @@ static value_id object_iterate(struct analysis *a, struct activation *act, struc
 }
 
 value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id iterable)
+                 value_id iterable)
 {
 	const struct value *v = value_get(a, iterable);
 	value_id item = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
-								    : (value_id){0};
+	                                                           : (value_id){0};
 
 	for (uint32_t i = 0; i < v->count; i++)
 		item = value_join(a, item, object_iterate(a, act, state, inst, v->refs[i]));
@@ -497,7 +504,7 @@ value_id iterate(struct analysis *a, struct activation *act, struct state *state
 
 /* `[*old, new]`: the same growth as an append. */
 static void check_concat(struct analysis *a, struct activation *act, struct state *state,
-			 uint32_t inst, value_id old, value_id added)
+                         uint32_t inst, value_id old, value_id added)
 {
 	const struct value *v = value_get(a, old);
 
@@ -506,7 +513,7 @@ static void check_concat(struct analysis *a, struct activation *act, struct stat
 }
 
 static void build_dict(struct analysis *a, struct activation *act, struct state *state,
-		       struct object *object, const struct ir_inst *ir)
+                       struct object *object, const struct ir_inst *ir)
 {
 	const struct ir_arg *args = ir_args(act->func, ir);
 
@@ -529,7 +536,7 @@ static void build_dict(struct analysis *a, struct activation *act, struct state 
 }
 
 static void build_sequence(struct analysis *a, struct activation *act, struct state *state,
-			   uint32_t inst, struct object *object, const struct ir_inst *ir)
+                           uint32_t inst, struct object *object, const struct ir_inst *ir)
 {
 	const struct ir_arg *args = ir_args(act->func, ir);
 	value_id added = {0}, starred = {0};
@@ -555,12 +562,12 @@ static void build_sequence(struct analysis *a, struct activation *act, struct st
 }
 
 value_id build_container(struct analysis *a, struct activation *act, struct state *state,
-			 uint32_t inst, const struct ir_inst *ir)
+                         uint32_t inst, const struct ir_inst *ir)
 {
 	enum object_kind kind = ir->sub == SUB_build_list    ? OBJECT_LIST
-				: ir->sub == SUB_build_tuple ? OBJECT_TUPLE
-				: ir->sub == SUB_build_set   ? OBJECT_SET
-							     : OBJECT_DICT;
+	                        : ir->sub == SUB_build_tuple ? OBJECT_TUPLE
+	                        : ir->sub == SUB_build_set   ? OBJECT_SET
+	                                                     : OBJECT_DICT;
 	struct object built = {0};
 	object_id id;
 	struct object *object;
@@ -581,7 +588,7 @@ value_id build_container(struct analysis *a, struct activation *act, struct stat
 }
 
 static value_id unpack_element(struct analysis *a, struct activation *act, struct state *state,
-			       uint32_t inst, object_id id, uint32_t index)
+                               uint32_t inst, object_id id, uint32_t index)
 {
 	const struct object *object = object_read(state, id);
 	value_id item;
@@ -592,17 +599,17 @@ static value_id unpack_element(struct analysis *a, struct activation *act, struc
 		item = field_get(object, index);
 		return item.n ? value_join(a, item, object->elements) : contents_of(a, object);
 	case OBJECT_TENSOR:
-		return value_of(a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id), T_VIEW));
+		return value_of(
+		        a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id), T_VIEW));
 	case OBJECT_UNKNOWN:
-		return unknown_part(a, act, state, inst, id,
-				    int_object(a, index).n, 2 + index);
+		return unknown_part(a, act, state, inst, id, int_object(a, index).n, 2 + index);
 	default:
 		return object_iterate(a, act, state, inst, id);
 	}
 }
 
 value_id unpack_value(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, value_id value, uint32_t shape)
+                      uint32_t inst, value_id value, uint32_t shape)
 {
 	const uint32_t before = shape & 0x7fff, after = shape >> 15 & 0x7fff;
 	const bool star = shape >> 30 & 1;
@@ -612,10 +619,11 @@ value_id unpack_value(struct analysis *a, struct activation *act, struct state *
 
 	for (uint32_t k = 0; k < before; k++) {
 		value_id item = v->flags & (V_CLEAN | V_NUMBER | V_STRING) ? value_flags(a, V_CLEAN)
-									   : (value_id){0};
+		                                                           : (value_id){0};
 
 		for (uint32_t i = 0; i < v->count; i++)
-			item = value_join(a, item, unpack_element(a, act, state, inst, v->refs[i], k));
+			item = value_join(a, item,
+			                  unpack_element(a, act, state, inst, v->refs[i], k));
 		field_set(a, &built, k, item);
 	}
 	if (star || after) {

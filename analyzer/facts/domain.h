@@ -55,16 +55,16 @@ enum object_kind {
 	OBJECT_EXTERNAL, /* def.name is a dotted name outside the project */
 	OBJECT_IMPORTED, /* def.name of module def.file, not looked up yet */
 	/* with contents */
-	OBJECT_NAMESPACE, /* a module's globals */
-	OBJECT_FRAME,     /* fields by slot */
-	OBJECT_FUNCTION,  /* of: defining frame; fields: defaults by parameter name */
-	OBJECT_PARTIAL,   /* of: the function; fields: leading arguments, then keywords */
+	OBJECT_NAMESPACE,  /* a module's globals */
+	OBJECT_FRAME,      /* fields by slot */
+	OBJECT_FUNCTION,   /* of: defining frame; fields: defaults by parameter name */
+	OBJECT_PARTIAL,    /* of: the function; fields: leading arguments, then keywords */
 	OBJECT_NAMEDTUPLE, /* a class; of: the names of its fields */
-	OBJECT_WRAPPER,   /* of: the function called, mode set around it */
-	OBJECT_BOUND,     /* of: receiver, with: function */
-	OBJECT_CLASS,     /* of: bases, fields: namespace */
-	OBJECT_SUPER,     /* of: receiver, with: class to search after */
-	OBJECT_INSTANCE,  /* of: class */
+	OBJECT_WRAPPER,    /* of: the function called, mode set around it */
+	OBJECT_BOUND,      /* of: receiver, with: function */
+	OBJECT_CLASS,      /* of: bases, fields: namespace */
+	OBJECT_SUPER,      /* of: receiver, with: class to search after */
+	OBJECT_INSTANCE,   /* of: class */
 	OBJECT_TENSOR,
 	OBJECT_LIST,
 	OBJECT_TUPLE,
@@ -79,45 +79,45 @@ enum object_kind {
 
 /* Two bits each, so that join is union. */
 enum tensor_bits {
-	T_BARE = 1,       /* may have no graph */
-	T_GRAPH = 2,      /* may carry a graph */
-	T_ASSUMED = 4,    /* may carry one if something unknown gave it one */
-	T_LEAF = 8,       /* may be a leaf that requires grad */
-	T_LIVE = 16,      /* backward may not have run through it */
-	T_FREED = 32,     /* backward may have run through it */
-	T_SAVES = 64,     /* its node saves tensors */
-	T_VIEW = 128,     /* small view of another storage */
-	T_ARRAY = 256,    /* shares its storage with a numpy array */
+	T_BARE = 1,          /* may have no graph */
+	T_GRAPH = 2,         /* may carry a graph */
+	T_ASSUMED = 4,       /* may carry one if something unknown gave it one */
+	T_LEAF = 8,          /* may be a leaf that requires grad */
+	T_LIVE = 16,         /* backward may not have run through it */
+	T_FREED = 32,        /* backward may have run through it */
+	T_SAVES = 64,        /* its node saves tensors */
+	T_VIEW = 128,        /* small view of another storage */
+	T_ARRAY = 256,       /* shares its storage with a numpy array */
 	T_ACCUMULATES = 512, /* made by a sum, a concatenation, a minimum */
-	T_WEIGHTS = 1024, /* made of parameters only */
-	T_MODULE = 2048,  /* made by calling a module */
-	T_SCALAR = 4096,  /* known to be small */
-	T_DEVICE = 8192,  /* may be on an accelerator */
-	T_OUTPUT = 16384, /* computed by a module, graph or not */
+	T_WEIGHTS = 1024,    /* made of parameters only */
+	T_MODULE = 2048,     /* made by calling a module */
+	T_SCALAR = 4096,     /* known to be small */
+	T_DEVICE = 8192,     /* may be on an accelerator */
+	T_OUTPUT = 16384,    /* computed by a module, graph or not */
 };
 
 enum object_flags {
-	O_BOUNDED = 1,   /* container with a maximum length */
-	O_MODULE = 2,    /* known to be a module */
-	O_FROZEN = 4,    /* module without gradients */
+	O_BOUNDED = 1, /* container with a maximum length */
+	O_MODULE = 2,  /* known to be a module */
+	O_FROZEN = 4,  /* module without gradients */
 	O_HAS_WEIGHTS = 8,
-	O_ESCAPED = 16,  /* code outside the project can reach it */
+	O_ESCAPED = 16,    /* code outside the project can reach it */
 	O_PARAMETERS = 32, /* iterator or container of parameters */
 	O_CONTEXT_MANAGER = 64,
-	O_CACHED = 128,  /* function behind a cache */
+	O_CACHED = 128, /* function behind a cache */
 	O_PROPERTY = 256,
 	O_STATIC = 512,
 	O_CLASS_METHOD = 1024,
 	O_AUTOGRAD_CONTEXT = 2048,
 	O_MODE_SET = 4096,
-	O_FRESH_KEYS = 8192, /* dict keys that are not constant have been stored */
-	O_EVAL = 16384,     /* module that may be in evaluation */
+	O_FRESH_KEYS = 8192,  /* dict keys that are not constant have been stored */
+	O_EVAL = 16384,       /* module that may be in evaluation */
 	O_TRAINING = 1 << 18, /* module that may be in training */
-	O_RECORD = 32768, /* class whose annotated names are its fields */
-	O_USED = 1 << 19,    /* backward went through what it holds */
+	O_RECORD = 32768,     /* class whose annotated names are its fields */
+	O_USED = 1 << 19,     /* backward went through what it holds */
 	O_RETAINED = 1 << 20, /* tensor: a backward kept its graph */
-	O_CLEARED = 1 << 17, /* container that may be emptied */
-	O_DEVICE = 1 << 16, /* module that may have been moved to an accelerator */
+	O_CLEARED = 1 << 17,  /* container that may be emptied */
+	O_DEVICE = 1 << 16,   /* module that may have been moved to an accelerator */
 };
 
 struct field {
@@ -151,19 +151,19 @@ struct def {
 	enum api_mode mode; /* WRAPPER, SCOPE */
 	/* gathered over the whole analysis */
 	uint16_t tensor_seen;
-	uint32_t backward_sites;       /* which backwards went through it, as bits */
-	bool reached;                  /* a backward went through it */
-	bool reached_old;              /* ... through an older instance, and freed it */
-	bool reached_retained;         /* ... and kept it */
-	bool proven;                   /* certainly carries a graph */
+	uint32_t backward_sites; /* which backwards went through it, as bits */
+	bool reached;            /* a backward went through it */
+	bool reached_old;        /* ... through an older instance, and freed it */
+	bool reached_retained;   /* ... and kept it */
+	bool proven;             /* certainly carries a graph */
 	bool proven_module;
 	bool kept_activations; /* still saved something when its iteration ended */
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
 	bool used_again; /* by an operation after a backward that kept its graph */
-	bool running; /* NAMESPACE: its body was started; IMPORTED: being looked up */
-	bool read; /* container: something looks at what it holds */
-	bool drained; /* container: elements are taken out of it one by one */
+	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
+	bool read;       /* container: something looks at what it holds */
+	bool drained;    /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;
@@ -193,16 +193,16 @@ struct heap_base {
 struct state {
 	const struct heap_base *base;
 	uint32_t stamp;
-	uint8_t modes; /* set of mode_bits */
+	uint8_t modes;     /* set of mode_bits */
 	uint32_t mode_set; /* the statement of the running function that last set them */
 	bool reachable;
 	uint32_t count, room;
 	struct state_entry *entries; /* beside the base; sorted by id */
 };
 
-enum { /* key spaces of one object apart */
-	PARTIAL_KEYWORDS = 1 << 24, /* added to the sym of a keyword, or of a named field */
-	ITEM_KEYS = 1 << 25,        /* added to the constant that is an instance's item key */
+enum {                             /* key spaces of one object apart */
+       PARTIAL_KEYWORDS = 1 << 24, /* added to the sym of a keyword, or of a named field */
+       ITEM_KEYS = 1 << 25,        /* added to the constant that is an instance's item key */
 };
 
 enum mode_bits { MODE_ON = 1, MODE_OFF = 2 };

@@ -36,19 +36,20 @@ static value_id tensor_tuple(struct effect *e, value_id operands, unsigned bits)
 		value_id from = api_is_clean(e->entry, i) ? (value_id){0} : operands;
 
 		field_set(e->a, &built, i,
-			  value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x61 + i,
-						     from, bits)));
+		          value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x61 + i,
+		                                     from, bits)));
 	}
 	built.stamp = e->state->stamp;
 	*object_renew(e->a, e->state, id) = built;
 	return value_of(e->a, id);
 }
 
-static value_id tensor_list(struct effect *e, value_id operands, unsigned bits, enum object_kind kind)
+static value_id tensor_list(struct effect *e, value_id operands, unsigned bits,
+                            enum object_kind kind)
 {
 	object_id id = site_object(e->a, e->act, e->call.inst, 0x70 + e->call.part, kind);
-	value_id tensor = value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x71,
-						     operands, bits));
+	value_id tensor = value_of(
+	        e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x71, operands, bits));
 
 	elements_join(e->a, object_renew(e->a, e->state, id), tensor);
 	return value_of(e->a, id);
@@ -57,7 +58,7 @@ static value_id tensor_list(struct effect *e, value_id operands, unsigned bits, 
 static value_id single_tensor(struct effect *e, value_id operands, unsigned bits)
 {
 	object_id id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x80 + e->call.part,
-				   operands, bits);
+	                           operands, bits);
 
 	def_of(e->a, id)->api = e->entry;
 	return value_of(e->a, id);
@@ -83,7 +84,7 @@ static value_id shared_array(struct effect *e)
 	if (!has_known_tensor(e, source))
 		return value_flags(e->a, V_CLEAN);
 	id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x86, (value_id){0},
-			 T_ARRAY | T_OUTPUT);
+	                 T_ARRAY | T_OUTPUT);
 	def_of(e->a, id)->api = e->entry;
 	return value_of(e->a, id);
 }
@@ -132,7 +133,7 @@ value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 }
 
 value_id apply_property(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t inst, value_id receiver, const struct api_entry *entry)
+                        uint32_t inst, value_id receiver, const struct api_entry *entry)
 {
 	const struct argument self = {receiver, {0}};
 
@@ -245,7 +246,7 @@ static value_id apply_effect(struct effect *e)
 }
 
 value_id apply_api(struct analysis *a, struct activation *act, struct state *state,
-		   struct call call, const struct api_entry *entry)
+                   struct call call, const struct api_entry *entry)
 {
 	struct effect effect = {a, act, state, call, entry};
 
@@ -253,7 +254,7 @@ value_id apply_api(struct analysis *a, struct activation *act, struct state *sta
 }
 
 static bool all_are(const struct analysis *a, const struct state *state, value_id value,
-		    bool (*test)(const struct analysis *a, const struct state *state, object_id id))
+                    bool (*test)(const struct analysis *a, const struct state *state, object_id id))
 {
 	const struct value *v = value_get(a, value);
 
@@ -280,8 +281,8 @@ static value_id is_instance(struct analysis *a, struct state *state, struct call
 	value_id subject = argument_at(a, state, call, 0, NULL);
 	object_id class = value_single(a, argument_at(a, state, call, 1, NULL));
 	const char *name = class.n && def_of(a, class)->kind == OBJECT_EXTERNAL
-				   ? intern_chars(a->names, def_of(a, class)->name, NULL)
-				   : "";
+	                           ? intern_chars(a->names, def_of(a, class)->name, NULL)
+	                           : "";
 
 	if (strcmp(name, "torch.Tensor") != 0)
 		return value_flags(a, V_NUMBER);
@@ -297,12 +298,13 @@ static value_id mode_value(struct analysis *a, const struct state *state)
 {
 	if (state->modes == (MODE_ON | MODE_OFF))
 		return value_flags(a, V_NUMBER);
-	return value_of(a, const_object(a, state->modes == MODE_ON ? SUB_const_true : SUB_const_false,
-					(sym_id){0}));
+	return value_of(a,
+	                const_object(a, state->modes == MODE_ON ? SUB_const_true : SUB_const_false,
+	                             (sym_id){0}));
 }
 
 static value_id make_super(struct analysis *a, struct activation *act, struct state *state,
-			   struct call call)
+                           struct call call)
 {
 	object_id id = site_object(a, act, call.inst, 0x3a, OBJECT_SUPER);
 	value_id class = argument_at(a, state, call, 0, NULL);
@@ -312,8 +314,8 @@ static value_id make_super(struct analysis *a, struct activation *act, struct st
 	if (call.count == 0) {
 		class = enclosing_class(a, act, state);
 		receiver = act->func->params.count
-				   ? slot_read(a, act, state, act->func->params.at[0].slot.n)
-				   : (value_id){0};
+		                   ? slot_read(a, act, state, act->func->params.at[0].slot.n)
+		                   : (value_id){0};
 	}
 	object = object_renew(a, state, id);
 	object->of = receiver;
@@ -327,7 +329,7 @@ static bool name_starts(const char *name, const char *start)
 }
 
 value_id call_external(struct analysis *a, struct activation *act, struct state *state,
-		       struct call call, object_id external)
+                       struct call call, object_id external)
 {
 	const struct def *def = def_of(a, external);
 	const char *name = intern_chars(a->names, def->name, NULL);

@@ -27,7 +27,7 @@ value_id effect_requires_grad(struct effect *e);
 value_id effect_backward(struct effect *e);
 value_id effect_grad(struct effect *e);
 void join_in_place(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		   value_id targets, value_id operands);
+                   value_id targets, value_id operands);
 
 /* effects_container.c: containers, iterators */
 value_id effect_container(struct effect *e);

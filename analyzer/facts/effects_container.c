@@ -74,10 +74,11 @@ static void merge_dict(struct effect *e, object_id into, value_id source)
 		const struct object *from = object_read(e->state, v->refs[i]);
 
 		if (container_kind(e->a, e->state, v->refs[i]) != OBJECT_DICT) {
-			value_id pairs = iterate(e->a, e->act, e->state, e->call.inst, value_of(e->a, v->refs[i]));
+			value_id pairs = iterate(e->a, e->act, e->state, e->call.inst,
+			                         value_of(e->a, v->refs[i]));
 
 			elements_join(e->a, object_write(e->a, e->state, into),
-				      tensors_in(e->a, e->state, pairs, 2));
+			              tensors_in(e->a, e->state, pairs, 2));
 			continue;
 		}
 		for (uint32_t f = 0; f < from->field_count; f++) {
@@ -85,7 +86,7 @@ static void merge_dict(struct effect *e, object_id into, value_id source)
 
 			if (key.n)
 				field_join(e->a, object_write(e->a, e->state, into),
-					   item_key(e->a, into, key), from->fields[f].value);
+				           item_key(e->a, into, key), from->fields[f].value);
 		}
 		elements_join(e->a, object_write(e->a, e->state, into), from->elements);
 	}
@@ -98,7 +99,8 @@ static void fill_dict(struct effect *e, object_id id)
 
 		if (keyword.n && !sym_is(keyword, SYM_star) && !sym_is(keyword, SYM_double_star))
 			field_set(e->a, object_write(e->a, e->state, id),
-				  const_object(e->a, SUB_const_str, keyword).n, e->call.at[i].value);
+			          const_object(e->a, SUB_const_str, keyword).n,
+			          e->call.at[i].value);
 		else
 			merge_dict(e, id, e->call.at[i].value);
 	}
@@ -152,7 +154,7 @@ static value_id zipped(struct effect *e)
 		items[count] = iterate(e->a, e->act, e->state, e->call.inst, argument);
 		if (sym_is(e->call.at[i].keyword, SYM_star)) /* zip(*rows): columns */
 			return filled(e, 0xb1, OBJECT_LIST,
-				      iterate(e->a, e->act, e->state, e->call.inst, items[count]));
+			              iterate(e->a, e->act, e->state, e->call.inst, items[count]));
 		count++;
 	}
 	id = new_container(e, 0xb2, OBJECT_TUPLE);
@@ -180,10 +182,11 @@ static value_id unzipped(struct effect *e)
 			object_id column = new_container(e, 0xc0 + f, OBJECT_TUPLE);
 			struct object *object = object_write(e->a, e->state, id);
 			uint32_t key = container_kind(e->a, e->state, v->refs[i]) == OBJECT_TUPLE
-					       ? row->fields[f].key
-					       : f;
+			                       ? row->fields[f].key
+			                       : f;
 
-			elements_join(e->a, object_write(e->a, e->state, column), row->fields[f].value);
+			elements_join(e->a, object_write(e->a, e->state, column),
+			              row->fields[f].value);
 			field_join(e->a, object, key, value_of(e->a, column));
 		}
 	}
@@ -203,8 +206,9 @@ static value_id each_argument(struct effect *e)
 	value_id all = {0};
 
 	for (uint32_t i = 0; i < e->call.count; i++)
-		all = value_join(e->a, all,
-				 iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value));
+		all = value_join(
+		        e->a, all,
+		        iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value));
 	return all;
 }
 
@@ -218,23 +222,23 @@ value_id effect_iterates(struct effect *e)
 		return number;
 	case KIND_NUMBERED:
 		return filled(e, 0xb0, OBJECT_ITERATOR,
-			      pair_of(e, 0xb3, number,
-				      iterate(e->a, e->act, e->state, e->call.inst, source)));
+		              pair_of(e, 0xb3, number,
+		                      iterate(e->a, e->act, e->state, e->call.inst, source)));
 	case KIND_ZIPPED:
 		if (has_star(e))
 			return unzipped(e);
 		return filled(e, 0xb0, OBJECT_ITERATOR, zipped(e));
 	case KIND_LIST:
 		return filled(e, 0xb0, OBJECT_LIST,
-			      iterate(e->a, e->act, e->state, e->call.inst, source));
+		              iterate(e->a, e->act, e->state, e->call.inst, source));
 	default:
 		if (value_single(e->a, source).n &&
 		    def_of(e->a, value_single(e->a, source))->kind == OBJECT_GENERATOR)
 			return source; /* runs where it is consumed */
 		return filled(e, 0xb0, OBJECT_ITERATOR,
-			      api_has(e->entry, API_EACH)
-				      ? each_argument(e)
-				      : iterate(e->a, e->act, e->state, e->call.inst, source));
+		              api_has(e->entry, API_EACH)
+		                      ? each_argument(e)
+		                      : iterate(e->a, e->act, e->state, e->call.inst, source));
 	}
 }
 
@@ -251,15 +255,16 @@ static value_id store_attribute(struct effect *e)
 	const struct value *v = value_get(e->a, object);
 
 	if (name.n && def_of(e->a, name)->kind == OBJECT_CONST) {
-		attribute_set(e->a, e->act, e->state, e->call.inst, object, def_of(e->a, name)->name,
-			      value);
+		attribute_set(e->a, e->act, e->state, e->call.inst, object,
+		              def_of(e->a, name)->name, value);
 		return value_flags(e->a, V_NONE);
 	}
 	for (uint32_t i = 0; i < v->count; i++) {
 		if (!object_exists(e->state, v->refs[i]))
 			continue;
 		check_chain(e->a, e->act, e->state, e->call.inst,
-			    contents_of(e->a, object_read(e->state, v->refs[i])), value, v->refs[i], (struct variable){0});
+		            contents_of(e->a, object_read(e->state, v->refs[i])), value, v->refs[i],
+		            (struct variable){0});
 		check_store(e->a, e->act, e->state, e->call.inst, v->refs[i], value);
 		elements_join(e->a, object_write(e->a, e->state, v->refs[i]), value);
 	}
@@ -287,7 +292,7 @@ static value_id set_default(struct effect *e)
 	}
 	if (missing || k->flags || k->count != 1)
 		item_set_plain(e->a, e->act, e->state, e->call.inst, dict, key,
-			 value_join(e->a, before, value));
+		               value_join(e->a, before, value));
 	return value_without(e->a, value_join(e->a, before, value), V_UNBOUND);
 }
 
@@ -303,16 +308,18 @@ static void update_dict(struct effect *e)
 
 			if (k == api_arg(e->entry) && e->call.at[k].keyword.n == 0)
 				continue;
-			if (e->call.at[k].keyword.n && !sym_is(e->call.at[k].keyword, SYM_double_star)) {
-				value_id key = value_of(
-					e->a, const_object(e->a, SUB_const_str, e->call.at[k].keyword));
+			if (e->call.at[k].keyword.n &&
+			    !sym_is(e->call.at[k].keyword, SYM_double_star)) {
+				value_id key = value_of(e->a, const_object(e->a, SUB_const_str,
+				                                           e->call.at[k].keyword));
 
-				item_set_plain(e->a, e->act, e->state, e->call.inst, dict, key, source);
+				item_set_plain(e->a, e->act, e->state, e->call.inst, dict, key,
+				               source);
 				continue;
 			}
 			for (uint32_t r = 0; r < s->count; r++)
 				check_store(e->a, e->act, e->state, e->call.inst, v->refs[i],
-					    object_read(e->state, s->refs[r])->elements);
+				            object_read(e->state, s->refs[r])->elements);
 			merge_dict(e, v->refs[i], source);
 		}
 }
@@ -330,7 +337,8 @@ value_id effect_stores(struct effect *e)
 	if (api_has(e->entry, API_KEYED) && e->entry->result == KIND_ELEMENT)
 		return set_default(e);
 	if (api_has(e->entry, API_KEYED)) {
-		item_set_plain(e->a, e->act, e->state, e->call.inst, holders, effect_argument(e, 1, NULL), value);
+		item_set_plain(e->a, e->act, e->state, e->call.inst, holders,
+		               effect_argument(e, 1, NULL), value);
 		return value_flags(e->a, V_NONE);
 	}
 	if (api_has(e->entry, API_EACH))
@@ -382,10 +390,11 @@ static value_id values_of(struct effect *e, value_id holders)
 		def_of(e->a, v->refs[i])->read = true;
 		if (kind == OBJECT_UNKNOWN || kind == OBJECT_TENSOR || kind == OBJECT_GENERATOR)
 			all = value_join(e->a, all,
-					 iterate(e->a, e->act, e->state, e->call.inst,
-						 value_of(e->a, v->refs[i])));
+			                 iterate(e->a, e->act, e->state, e->call.inst,
+			                         value_of(e->a, v->refs[i])));
 		else
-			all = value_join(e->a, all, contents_of(e->a, object_read(e->state, v->refs[i])));
+			all = value_join(e->a, all,
+			                 contents_of(e->a, object_read(e->state, v->refs[i])));
 	}
 	return all;
 }
@@ -417,7 +426,7 @@ static value_id get_attribute(struct effect *e)
 
 	if (name.n && def_of(e->a, name)->kind == OBJECT_CONST)
 		return attribute_get(e->a, e->act, e->state, e->call.inst, object,
-				     def_of(e->a, name)->name);
+		                     def_of(e->a, name)->name);
 	for (uint32_t i = 0; i < v->count; i++)
 		all = value_join(e->a, all, contents_of(e->a, object_read(e->state, v->refs[i])));
 	return all.n ? all : unknown_value(e->a, e->act, e->state, e->call.inst, 0xd0, object);
@@ -435,7 +444,7 @@ value_id effect_gets(struct effect *e)
 		return filled(e, 0xd1, OBJECT_ITERATOR, values_of(e, source));
 	case KIND_ITEMS:
 		return filled(e, 0xd2, OBJECT_ITERATOR,
-			      pair_of(e, 0xd3, keys_of(e, source), values_of(e, source)));
+		              pair_of(e, 0xd3, keys_of(e, source), values_of(e, source)));
 	case KIND_KEYS:
 		return filled(e, 0xd4, OBJECT_ITERATOR, keys_of(e, source));
 	case KIND_LIST:
@@ -447,15 +456,15 @@ value_id effect_gets(struct effect *e)
 		if (strcmp(name, "builtins.max") == 0 || strcmp(name, "builtins.min") == 0)
 			return one_of(e);
 		if (strcmp(name, "dict.get") == 0)
-			return value_join(e->a,
-					  item_get(e->a, e->act, e->state, e->call.inst, source, key),
-					  value_join(e->a, effect_argument(e, 2, "default"),
-						     value_flags(e->a, V_NONE)));
+			return value_join(
+			        e->a, item_get(e->a, e->act, e->state, e->call.inst, source, key),
+			        value_join(e->a, effect_argument(e, 2, "default"),
+			                   value_flags(e->a, V_NONE)));
 		return strcmp(name, "builtins.next") == 0
-			       ? iterate(e->a, e->act, e->state, e->call.inst, source)
-			       : values_of(e, source);
+		               ? iterate(e->a, e->act, e->state, e->call.inst, source)
+		               : values_of(e, source);
 	default:
 		return has_tensors(e, source) ? effect_result(e, source, 0)
-					      : value_flags(e->a, V_CLEAN);
+		                              : value_flags(e->a, V_CLEAN);
 	}
 }

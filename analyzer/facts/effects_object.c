@@ -6,7 +6,8 @@
 
 static object_id new_instance(struct effect *e, object_id class)
 {
-	object_id id = site_object(e->a, e->act, e->call.inst, 0xe0 + e->call.part, OBJECT_INSTANCE);
+	object_id id =
+	        site_object(e->a, e->act, e->call.inst, 0xe0 + e->call.part, OBJECT_INSTANCE);
 
 	object_renew(e->a, e->state, id)->of = value_of(e->a, class);
 	return id;
@@ -53,8 +54,9 @@ static void add_parts(struct effect *e, object_id id)
 		for (uint32_t k = 0; k < v->count; k++)
 			if (container_kind(e->a, e->state, v->refs[k]) != OBJECT_UNKNOWN &&
 			    !(object_read(e->state, v->refs[k])->flags & O_MODULE))
-				parts = value_join(e->a, parts,
-						   contents_of(e->a, object_read(e->state, v->refs[k])));
+				parts = value_join(
+				        e->a, parts,
+				        contents_of(e->a, object_read(e->state, v->refs[k])));
 		elements_join(e->a, object_write(e->a, e->state, id), parts);
 	}
 }
@@ -99,7 +101,8 @@ value_id effect_object(struct effect *e)
 	if (api_has(e->entry, API_TRANSPARENT))
 		return effect_target(e);
 	if (e->entry->effect == API_LOADER || e->entry->result == KIND_LOADER) {
-		value_id loader = unknown_value(e->a, e->act, e->state, e->call.inst, 0xe1, (value_id){0});
+		value_id loader =
+		        unknown_value(e->a, e->act, e->state, e->call.inst, 0xe1, (value_id){0});
 
 		object_write(e->a, e->state, value_single(e->a, loader))->tensor = T_BARE | T_LIVE;
 		return loader;
@@ -172,11 +175,11 @@ value_id effect_parameters(struct effect *e)
 	case KIND_STATE:
 		kind = OBJECT_DICT;
 		element = value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0xe5,
-						     (value_id){0}, 0));
+		                                     (value_id){0}, 0));
 		break;
 	case KIND_BUFFER_ITER:
 		element = value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0xe5,
-						     (value_id){0}, 0));
+		                                     (value_id){0}, 0));
 		break;
 	case KIND_PARAMETER:
 		return parameter_of(e, modules);
@@ -213,9 +216,9 @@ static value_id map_fields(struct effect *e, value_id function, object_id source
 		if (from->fields[i].key >= PARTIAL_KEYWORDS)
 			continue;
 		field_set(e->a, &built, from->fields[i].key,
-			  call_value(e->a, e->act, e->state,
-				     (struct call){e->call.inst, 0x100 * (i + 1), &argument, 1},
-				     function));
+		          call_value(e->a, e->act, e->state,
+		                     (struct call){e->call.inst, 0x100 * (i + 1), &argument, 1},
+		                     function));
 	}
 	built.stamp = e->state->stamp;
 	*object_renew(e->a, e->state, id) = built;
@@ -244,11 +247,11 @@ static value_id call_on_elements(struct effect *e, value_id function)
 		return map_fields(e, function, id);
 	for (uint32_t i = api_arg(e->entry) + 1; i < e->call.count && count < 6; i++)
 		elements[count++] = (struct argument){
-			iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value), {0}};
+		        iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value), {0}};
 	if (e->entry->result == KIND_RESULT && count == 1)
 		elements[count++] = elements[0]; /* reduce: an element and the result so far */
-	result = call_value(e->a, e->act, e->state, (struct call){e->call.inst, 11, elements, count},
-			    function);
+	result = call_value(e->a, e->act, e->state,
+	                    (struct call){e->call.inst, 11, elements, count}, function);
 	if (e->entry->result == KIND_RESULT)
 		return value_join(e->a, result, elements[0].value);
 	id = site_object(e->a, e->act, e->call.inst, 0xe6, OBJECT_ITERATOR);
@@ -269,11 +272,12 @@ value_id effect_calls(struct effect *e)
 		if (!value_get(e->a, function)->count)
 			return value_flags(e->a, V_NONE);
 		return call_value(e->a, e->act, e->state, (struct call){e->call.inst, 11, NULL, 0},
-				  function);
+		                  function);
 	}
 	if (api_has(e->entry, API_EACH))
 		return call_on_elements(e, function);
-	result = call_value(e->a, e->act, e->state, arguments_after(e, api_arg(e->entry), 12), function);
+	result = call_value(e->a, e->act, e->state, arguments_after(e, api_arg(e->entry), 12),
+	                    function);
 	return e->entry->result == KIND_RESULT ? result : effect_result(e, result, T_SAVES);
 }
 
@@ -298,7 +302,7 @@ static value_id make_partial(struct effect *e, value_id function)
 			field_set(e->a, object, position++, e->call.at[i].value);
 		else
 			field_set(e->a, object, PARTIAL_KEYWORDS + e->call.at[i].keyword.n,
-				  e->call.at[i].value);
+			          e->call.at[i].value);
 	return value_of(e->a, id);
 }
 
@@ -319,12 +323,12 @@ value_id effect_wraps(struct effect *e)
 		const char *name;
 		uint32_t flag;
 	} marks[] = {
-		{"builtins.property", O_PROPERTY},
-		{"builtins.staticmethod", O_STATIC},
-		{"builtins.classmethod", O_CLASS_METHOD},
-		{"contextlib.contextmanager", O_CONTEXT_MANAGER},
-		{"contextlib.asynccontextmanager", O_CONTEXT_MANAGER},
-		{"dataclasses.dataclass", O_RECORD},
+	        {"builtins.property", O_PROPERTY},
+	        {"builtins.staticmethod", O_STATIC},
+	        {"builtins.classmethod", O_CLASS_METHOD},
+	        {"contextlib.contextmanager", O_CONTEXT_MANAGER},
+	        {"contextlib.asynccontextmanager", O_CONTEXT_MANAGER},
+	        {"dataclasses.dataclass", O_RECORD},
 	};
 
 	if (strcmp(name, "collections.namedtuple") == 0)
@@ -333,7 +337,8 @@ value_id effect_wraps(struct effect *e)
 		return make_partial(e, function);
 	if (strcmp(name, "functools.wraps") == 0 || !value_get(e->a, function)->count ||
 	    def_of(e->a, value_get(e->a, function)->refs[0])->kind == OBJECT_CONST)
-		return value_of(e->a, external_object(e->a, intern_text(e->a->names, "$identity", 9)));
+		return value_of(e->a,
+		                external_object(e->a, intern_text(e->a->names, "$identity", 9)));
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
 		if (strcmp(name, marks[i].name) == 0)
 			mark_functions(e, function, marks[i].flag);
@@ -346,7 +351,7 @@ static void note_cache(struct effect *e, value_id functions)
 
 	for (uint32_t i = 0; i < v->count; i++)
 		def_of(e->a, v->refs[i])->cached_at =
-			place_of(e->act->file, e->act->func, e->call.inst);
+		        place_of(e->act->file, e->act->func, e->call.inst);
 }
 
 value_id effect_caches(struct effect *e)
@@ -356,7 +361,7 @@ value_id effect_caches(struct effect *e)
 	const char *name = api_name(e->entry);
 
 	if (v->count && (def_of(e->a, v->refs[0])->kind == OBJECT_FUNCTION ||
-			 def_of(e->a, v->refs[0])->kind == OBJECT_WRAPPER)) {
+	                 def_of(e->a, v->refs[0])->kind == OBJECT_WRAPPER)) {
 		mark_functions(e, function, O_CACHED);
 		note_cache(e, function);
 		if (strstr(name, "cached_property"))
@@ -393,23 +398,27 @@ static void check_hook_cycle(struct effect *e, value_id receiver, value_id funct
 
 	for (uint32_t i = 0; i < r->count; i++) /* t.grad_fn.register_hook: the tensor behind it */
 		if (def_of(e->a, r->refs[i])->kind == OBJECT_UNKNOWN)
-			tensors = value_join(e->a, tensors, object_read(e->state, r->refs[i])->with);
+			tensors =
+			        value_join(e->a, tensors, object_read(e->state, r->refs[i])->with);
 	for (uint32_t i = 0; i < r->count; i++)
 		tensors = value_join(e->a, tensors, object_read(e->state, r->refs[i])->parents);
 	for (uint32_t i = 0; i < v->count; i++)
-		if (def_of(e->a, v->refs[i])->kind == OBJECT_FUNCTION && captures(e, v->refs[i], tensors))
+		if (def_of(e->a, v->refs[i])->kind == OBJECT_FUNCTION &&
+		    captures(e, v->refs[i], tensors))
 			event_note(e->a, e->act, e->call.inst, EVENT_HOOK_CYCLE, (object_id){0},
-				   value_get(e->a, tensors)->refs[0]);
+			           value_get(e->a, tensors)->refs[0]);
 }
 
 static void run_gradient_hook(struct effect *e, value_id functions)
 {
 	const struct argument gradient = {
-		value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0xe9, (value_id){0}, 0)),
-		{0}};
+	        value_of(e->a,
+	                 tensor_make(e->a, e->act, e->state, e->call.inst, 0xe9, (value_id){0}, 0)),
+	        {0}};
 
 	e->a->hook_depth++;
-	call_value(e->a, e->act, e->state, (struct call){e->call.inst, 13, &gradient, 1}, functions);
+	call_value(e->a, e->act, e->state, (struct call){e->call.inst, 13, &gradient, 1},
+	           functions);
 	e->a->hook_depth--;
 	e->state->reachable = true;
 }
@@ -426,7 +435,8 @@ value_id effect_hook(struct effect *e)
 		return functions;
 	if (strstr(name, "forward_hook"))
 		for (uint32_t i = 0; i < v->count; i++)
-			field_join(e->a, object_write(e->a, e->state, v->refs[i]), hooks.n, functions);
+			field_join(e->a, object_write(e->a, e->state, v->refs[i]), hooks.n,
+			           functions);
 	if (strcmp(name, "torch.Tensor.register_hook") == 0 || strstr(name, "graph.Node")) {
 		check_hook_cycle(e, receiver, functions);
 		run_gradient_hook(e, functions);

@@ -12,9 +12,9 @@ static void flag_modules(struct effect *e, object_id id, uint32_t set, uint32_t 
 static unsigned saved_bits(const struct api_entry *entry)
 {
 	return api_has(entry, API_SAVES_INPUT) || api_has(entry, API_SAVES_RESULT) ||
-			       api_has(entry, API_SAVES_HIDDEN)
-		       ? T_SAVES
-		       : 0;
+	                       api_has(entry, API_SAVES_HIDDEN)
+	               ? T_SAVES
+	               : 0;
 }
 
 static bool is_in(const char *const *names, size_t count, const char *name)
@@ -30,9 +30,10 @@ static bool is_in(const char *const *names, size_t count, const char *name)
 static bool is_accumulating(const char *name)
 {
 	static const char *const sums[] = {
-		"add", "add_", "sub", "sub_", "cat", "concat", "concatenate", "stack", "vstack",
-		"hstack", "sum", "maximum", "minimum", "max", "min", "fmax", "fmin", "index_put_",
-		"index_add_", "scatter_add_", "copy_", "logaddexp", "where", "append",
+	        "add",         "add_",         "sub",    "sub_",      "cat",   "concat",
+	        "concatenate", "stack",        "vstack", "hstack",    "sum",   "maximum",
+	        "minimum",     "max",          "min",    "fmax",      "fmin",  "index_put_",
+	        "index_add_",  "scatter_add_", "copy_",  "logaddexp", "where", "append",
 	};
 
 	return is_in(sums, sizeof(sums) / sizeof(*sums), name);
@@ -42,8 +43,9 @@ static bool is_accumulating(const char *name)
 static bool is_scalar_call(const struct effect *e)
 {
 	static const char *const reductions[] = {
-		"sum", "mean", "max", "min", "amax", "amin", "norm", "std", "var", "median",
-		"prod", "logsumexp", "all", "any", "argmax", "argmin", "count_nonzero",
+	        "sum",  "mean", "max",    "min",    "amax",          "amin",
+	        "norm", "std",  "var",    "median", "prod",          "logsumexp",
+	        "all",  "any",  "argmax", "argmin", "count_nonzero",
 	};
 
 	return e->call.count == 1 &&
@@ -59,8 +61,9 @@ static unsigned entry_bits(const struct effect *e)
 static bool asks_integers(struct effect *e)
 {
 	static const char *const integers[] = {
-		"torch.long", "torch.int64", "torch.int", "torch.int32", "torch.bool", "torch.uint8",
-		"torch.int16", "torch.int8", "torch.short", "builtins.int", "builtins.bool",
+	        "torch.long",  "torch.int64",  "torch.int",     "torch.int32",
+	        "torch.bool",  "torch.uint8",  "torch.int16",   "torch.int8",
+	        "torch.short", "builtins.int", "builtins.bool",
 	};
 
 	for (uint32_t i = 0; i < e->call.count; i++) {
@@ -112,7 +115,8 @@ value_id effect_passes(struct effect *e)
 		operands = (value_id){0};
 	weights_of(e, &operands);
 	if (api_has(e->entry, API_TUPLE_IF_DIM) &&
-	    (effect_argument(e, 1, "dim").n && !tensors_in(e->a, e->state, effect_argument(e, 1, "dim"), 0).n)) {
+	    (effect_argument(e, 1, "dim").n &&
+	     !tensors_in(e->a, e->state, effect_argument(e, 1, "dim"), 0).n)) {
 		struct api_entry tuple = *e->entry;
 		const struct api_entry *before = e->entry;
 		value_id result;
@@ -161,7 +165,7 @@ value_id effect_views(struct effect *e, bool keeps_graph)
 	if (e->entry->effect == API_CUTS_VIEW &&
 	    strcmp(api_name(e->entry), "torch.Tensor.data") == 0)
 		event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0},
-			   keeps_graph ? (object_id){0} : value_single(e->a, source));
+		           keeps_graph ? (object_id){0} : value_single(e->a, source));
 	return with_base(e, effect_result(e, keeps_graph ? source : (value_id){0}, bits), source);
 }
 
@@ -201,7 +205,7 @@ static value_id moved_to_host(struct effect *e, value_id source, unsigned bits)
 	object_id id = value_single(e->a, moved);
 
 	if (id.n && is_tensor_like(e->a, id))
-		object_write(e->a, e->state, id)->tensor &= (uint16_t)~(T_DEVICE | T_OUTPUT);
+		object_write(e->a, e->state, id)->tensor &= (uint16_t) ~(T_DEVICE | T_OUTPUT);
 	return moved;
 }
 
@@ -221,7 +225,7 @@ static void switch_training(struct effect *e, const struct value *modules)
 	bool evaluates = strcmp(name, "torch.nn.Module.eval") == 0;
 	object_id mode = value_single(e->a, effect_argument(e, 1, "mode"));
 	bool known = evaluates || !effect_argument(e, 1, "mode").n ||
-		     (mode.n && def_of(e->a, mode)->kind == OBJECT_CONST);
+	             (mode.n && def_of(e->a, mode)->kind == OBJECT_CONST);
 
 	if (!evaluates && strcmp(name, "torch.nn.Module.train") != 0)
 		return;
@@ -255,8 +259,9 @@ static value_id aliases_each(struct effect *e)
 
 	for (uint32_t i = 0; i < e->call.count; i++) {
 		if (sym_is(e->call.at[i].keyword, SYM_star))
-			elements_join(e->a, &built,
-				      iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value));
+			elements_join(
+			        e->a, &built,
+			        iterate(e->a, e->act, e->state, e->call.inst, e->call.at[i].value));
 		else if (e->call.at[i].keyword.n == 0 && position++ >= first)
 			field_set(e->a, &built, count++, e->call.at[i].value);
 	}
@@ -270,7 +275,8 @@ static value_id aliases_each(struct effect *e)
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
-	unsigned bits = bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE);
+	unsigned bits =
+	        bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE);
 	const struct value *v = value_get(e->a, source);
 	object_id only = value_single(e->a, source);
 
@@ -299,7 +305,8 @@ value_id effect_aliases(struct effect *e)
 
 value_id effect_cuts(struct effect *e)
 {
-	unsigned bits = (bits_of(e, effect_target(e)) & T_LASTING) | (is_scalar_call(e) ? T_SCALAR : 0);
+	unsigned bits =
+	        (bits_of(e, effect_target(e)) & T_LASTING) | (is_scalar_call(e) ? T_SCALAR : 0);
 
 	return effect_result(e, (value_id){0}, bits);
 }
@@ -327,7 +334,7 @@ value_id effect_copies(struct effect *e)
 	if (only.n && def_of(e->a, only)->kind == OBJECT_TENSOR) {
 		unsigned leaf = object_read(e->state, only)->tensor & (T_LEAF | T_WEIGHTS);
 		object_id id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x92,
-					   (value_id){0}, leaf);
+		                           (value_id){0}, leaf);
 
 		return value_of(e->a, id);
 	}
@@ -335,7 +342,7 @@ value_id effect_copies(struct effect *e)
 }
 
 static void check_accumulator(struct analysis *a, struct activation *act, struct state *state,
-			      uint32_t inst, object_id target, value_id operands)
+                              uint32_t inst, object_id target, value_id operands)
 {
 	const value_id before = object_read(state, target)->parents;
 	const value_id tensors = tensors_in(a, state, operands, 3);
@@ -358,7 +365,7 @@ static void check_accumulator(struct analysis *a, struct activation *act, struct
 }
 
 static bool is_made_each_time(const struct analysis *a, const struct activation *act, uint32_t inst,
-			      object_id id)
+                              object_id id)
 {
 	context_id where;
 	loop_id loop;
@@ -369,7 +376,7 @@ static bool is_made_each_time(const struct analysis *a, const struct activation 
 
 /* Parameters that enter an average by `mul_().add_()`: leaves, no tensor of an iteration. */
 static void check_average(struct analysis *a, struct activation *act, struct state *state,
-			  uint32_t inst, object_id target, value_id operands)
+                          uint32_t inst, object_id target, value_id operands)
 {
 	const value_id tensors = tensors_in(a, state, operands, 3);
 	const struct value *v = value_get(a, tensors);
@@ -379,7 +386,8 @@ static void check_average(struct analysis *a, struct activation *act, struct sta
 	    (!(t->flags & O_PARAMETERS) && is_made_each_time(a, act, inst, target)))
 		return;
 	for (uint32_t i = 0; i < v->count; i++)
-		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS && v->refs[i].n != target.n &&
+		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS &&
+		    v->refs[i].n != target.n &&
 		    object_read(state, v->refs[i])->tensor & (T_LEAF | T_GRAPH)) {
 			struct pending *p = event_note(a, act, inst, EVENT_CHAIN, target, target);
 
@@ -389,7 +397,7 @@ static void check_average(struct analysis *a, struct activation *act, struct sta
 }
 
 void join_in_place(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		   value_id targets, value_id operands)
+                   value_id targets, value_id operands)
 {
 	const struct value *v = value_get(a, targets);
 
@@ -427,7 +435,7 @@ value_id effect_cuts_in_place(struct effect *e)
 		object->tensor |= T_BARE;
 		if (v->count > 1)
 			continue;
-		object->tensor &= (uint16_t)~(T_GRAPH | T_ASSUMED | T_LEAF);
+		object->tensor &= (uint16_t) ~(T_GRAPH | T_ASSUMED | T_LEAF);
 		object->parents = (value_id){0};
 	}
 	return target;
@@ -443,7 +451,8 @@ static void flag_modules(struct effect *e, object_id id, uint32_t set, uint32_t 
 	object = object_write(e->a, e->state, id);
 	object->flags = (object->flags & ~clear) | set;
 	for (uint32_t i = 0; i <= object->field_count; i++) {
-		const value_id part = i < object->field_count ? object->fields[i].value : object->elements;
+		const value_id part =
+		        i < object->field_count ? object->fields[i].value : object->elements;
 		const struct value *v = value_get(e->a, part);
 
 		for (uint32_t k = 0; k < v->count; k++)
@@ -465,10 +474,12 @@ value_id effect_requires_grad(struct effect *e)
 		if (object_read(e->state, id)->flags & O_MODULE)
 			flag_modules(e, id, off ? O_FROZEN : 0, off ? 0 : O_FROZEN, MODULE_DEPTH);
 		else if (is_tensor_like(e->a, id))
-			attribute_set(e->a, e->act, e->state, e->call.inst, value_of(e->a, id),
-				      intern_text(e->a->names, "requires_grad", 13),
-				      value_of(e->a, const_object(e->a, off ? SUB_const_false : SUB_const_true,
-								  (sym_id){0})));
+			attribute_set(
+			        e->a, e->act, e->state, e->call.inst, value_of(e->a, id),
+			        intern_text(e->a->names, "requires_grad", 13),
+			        value_of(e->a,
+			                 const_object(e->a, off ? SUB_const_false : SUB_const_true,
+			                              (sym_id){0})));
 	}
 	return target;
 }
@@ -496,10 +507,10 @@ value_id effect_backward(struct effect *e)
 	note_backward(e, retain);
 	if (create)
 		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
-			   (object_id){0});
+		           (object_id){0});
 	else if (retain)
 		event_note(e->a, e->act, e->call.inst, EVENT_RETAIN, (object_id){0},
-			   value_single(e->a, losses));
+		           value_single(e->a, losses));
 	graph_backward(e->a, e->state, losses, retain);
 	return value_flags(e->a, V_NONE);
 }
@@ -511,7 +522,8 @@ value_id effect_grad(struct effect *e)
 
 	note_backward(e, create);
 	graph_backward(e->a, e->state, outputs, create || effect_flag(e, "retain_graph", &known));
-	return effect_result(e, create ? value_join(e->a, outputs, effect_argument(e, 1, "inputs"))
-				       : (value_id){0},
-			     T_SAVES);
+	return effect_result(e,
+	                     create ? value_join(e->a, outputs, effect_argument(e, 1, "inputs"))
+	                            : (value_id){0},
+	                     T_SAVES);
 }

@@ -28,24 +28,24 @@ static uint64_t rehash_pending(const struct analysis *a, uint32_t id)
 }
 
 struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
-			   enum event_kind kind, object_id holder, object_id kept)
+                           enum event_kind kind, object_id holder, object_id kept)
 {
 	const struct pending key = {
-		.kind = kind,
-		.context = act->context,
-		.file = act->file,
-		.func = act->func,
-		.inst = inst,
-		.holder = newest_of(holder),
-		.kept = newest_of(kept),
-		.from_outside = a->from_outside,
+	        .kind = kind,
+	        .context = act->context,
+	        .file = act->file,
+	        .func = act->func,
+	        .inst = inst,
+	        .holder = newest_of(holder),
+	        .kept = newest_of(kept),
+	        .from_outside = a->from_outside,
 	};
 	uint32_t *slot;
 
 	if (a->pending.count == 0)
 		vec_push(a->arena, &a->pending, (struct pending){0});
 	slot = id_table_slot(a, &a->pending_index, hash_pending(&key), same_pending, rehash_pending,
-			     &key);
+	                     &key);
 	if (*slot == 0) {
 		*slot = a->pending.count;
 		vec_push(a->arena, &a->pending, key);
@@ -57,7 +57,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 }
 
 bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst, context_id *where,
-		    loop_id *loop)
+                    loop_id *loop)
 {
 	while (context.n != 0) {
 		const struct context *c = context_get(a, context);
@@ -111,7 +111,7 @@ static bool lies_in_dict(struct analysis *a, const struct state *state, object_i
 
 /* The variable or attribute that names the holder, for people. */
 static void name_holder(struct analysis *a, struct activation *act, const struct state *state,
-			struct pending *p, object_id holder)
+                        struct pending *p, object_id holder)
 {
 	const struct object *frame = object_read(state, act->frame);
 
@@ -123,7 +123,7 @@ static void name_holder(struct analysis *a, struct activation *act, const struct
 		if (act->func->slots.at[slot].kind != SLOT_HIDDEN &&
 		    value_has(a, frame->fields[i].value, holder)) {
 			p->holder_name =
-				intern_chars(a->names, act->func->slots.at[slot].name, NULL);
+			        intern_chars(a->names, act->func->slots.at[slot].name, NULL);
 			return;
 		}
 	}
@@ -169,7 +169,7 @@ static bool is_default_argument(struct analysis *a, const struct state *state, o
 
 /* Backward has been through some of what the holder still has. */
 static bool keeps_after_use(struct analysis *a, const struct state *state, object_id holder,
-			    object_id kept)
+                            object_id kept)
 {
 	(void)a;
 	(void)kept;
@@ -178,7 +178,7 @@ static bool keeps_after_use(struct analysis *a, const struct state *state, objec
 
 /* A dict of the module that a function both fills and reads. */
 static bool is_memo(struct analysis *a, const struct activation *act, const struct state *state,
-		    object_id holder)
+                    object_id holder)
 {
 	const struct object *globals = object_read(state, namespace_object(a, act->file));
 
@@ -189,12 +189,12 @@ static bool is_memo(struct analysis *a, const struct activation *act, const stru
 }
 
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
-		       uint32_t inst, object_id holder, value_id value, object_id kept)
+                       uint32_t inst, object_id holder, value_id value, object_id kept)
 {
 	const struct object *o = object_read(state, kept);
-	enum event_kind kind = may_carry(o)		? EVENT_STORE
-			       : (o->tensor & T_VIEW)	? EVENT_VIEW_STORE
-							: EVENT_DATA_STORE;
+	enum event_kind kind = may_carry(o)           ? EVENT_STORE
+	                       : (o->tensor & T_VIEW) ? EVENT_VIEW_STORE
+	                                              : EVENT_DATA_STORE;
 	struct pending *p = event_note(a, act, inst, kind, holder, kept);
 
 	p->holder_kind = holder_kind_of(a, state, holder);
@@ -216,19 +216,21 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 
 static bool is_plural(enum object_kind kind)
 {
-	return kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET || kind == OBJECT_DEQUE;
+	return kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET ||
+	       kind == OBJECT_DEQUE;
 }
 
 /* What another container already holds lives no longer for being copied. */
 static bool is_copied(struct analysis *a, const struct state *state, object_id holder,
-		      value_id value, object_id kept)
+                      value_id value, object_id kept)
 {
 	const value_id held = contents_of(a, object_read(state, holder));
 
 	for (uint32_t i = 0; is_older(kept) && i < state->count; i++) {
 		object_id id = state->entries[i].id;
 
-		if (id.n / 2 == holder.n / 2 || value_has(a, value, id) || value_has(a, held, id) || !is_plural(container_kind(a, state, id)))
+		if (id.n / 2 == holder.n / 2 || value_has(a, value, id) || value_has(a, held, id) ||
+		    !is_plural(container_kind(a, state, id)))
 			continue;
 		if (value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2), kept))
 			return true;
@@ -247,7 +249,7 @@ static bool inside_loop(const struct analysis *a, object_id id, context_id conte
 
 /* A comprehension over what exists already: its graphs are not born in its loop. */
 static bool is_gathered(struct analysis *a, const struct activation *act, const struct state *state,
-			uint32_t inst, object_id kept)
+                        uint32_t inst, object_id kept)
 {
 	object_id at = kept;
 
@@ -270,7 +272,7 @@ static bool is_gathered(struct analysis *a, const struct activation *act, const 
 
 /* A view of what each iteration makes anew; views of one tensor pin it once. */
 static bool pins_each(const struct analysis *a, const struct activation *act, uint32_t inst,
-		      const struct object *view)
+                      const struct object *view)
 {
 	const struct value *base = value_get(a, view->base);
 
@@ -281,19 +283,18 @@ static bool pins_each(const struct analysis *a, const struct activation *act, ui
 }
 
 static bool grows_data(const struct analysis *a, const struct activation *act, uint32_t inst,
-		       const struct object *o, object_id kept)
+                       const struct object *o, object_id kept)
 {
 	if (act->func->kind == FUNC_COMPREHENSION || def_of(a, kept)->kind != OBJECT_TENSOR)
 		return false;
 	if (o->tensor & T_VIEW)
 		return pins_each(a, act, inst, o);
 	return def_of(a, kept)->kind == OBJECT_TENSOR && (o->tensor & T_OUTPUT) &&
-	       !(o->tensor & (T_SCALAR | T_LEAF)) &&
-	       (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
+	       !(o->tensor & (T_SCALAR | T_LEAF)) && (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
 }
 
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 object_id holder, value_id value)
+                 object_id holder, value_id value)
 {
 	const struct object *o = object_read(state, holder);
 	value_id before, kept;
@@ -308,7 +309,8 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 		const struct object *t = object_read(state, v->refs[i]);
 		const object_id older = older_of(v->refs[i]);
 
-		if (!value_has(a, before, older) || (!may_carry(t) && !grows_data(a, act, inst, t, v->refs[i])) ||
+		if (!value_has(a, before, older) ||
+		    (!may_carry(t) && !grows_data(a, act, inst, t, v->refs[i])) ||
 		    is_copied(a, state, holder, value, v->refs[i]) ||
 		    is_gathered(a, act, state, inst, v->refs[i]))
 			continue;
@@ -317,7 +319,7 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 }
 
 bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id before, value_id value, object_id holder, struct variable carrier)
+                 value_id before, value_id value, object_id holder, struct variable carrier)
 {
 	const value_id old = tensors_in(a, state, before, 3);
 	const value_id kept = tensors_in(a, state, value, 3);
@@ -344,7 +346,7 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 }
 
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		object_id holder, value_id value)
+                object_id holder, value_id value)
 {
 	const value_id tensors = tensors_in(a, state, value, 2);
 	const struct value *v = value_get(a, tensors);
@@ -367,7 +369,7 @@ void check_last(struct analysis *a, struct activation *act, struct state *state,
 
 /* `newest = Node(loss, newest)`: each holds the one before it. */
 void check_links(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 value_id before, value_id value)
+                 value_id before, value_id value)
 {
 	const struct value *v = value_get(a, value);
 
@@ -387,7 +389,7 @@ void check_links(struct analysis *a, struct activation *act, struct state *state
 		for (uint32_t k = 0; k < value_get(a, tensors)->count; k++)
 			if (may_carry(object_read(state, value_get(a, tensors)->refs[k])))
 				note_store(a, act, state, inst, v->refs[i], value,
-					   value_get(a, tensors)->refs[k]);
+				           value_get(a, tensors)->refs[k]);
 	}
 }
 
@@ -411,7 +413,7 @@ static struct event_place born_place(const struct analysis *a, object_id kept, c
 }
 
 static const char *source_text(const struct project_file *file, struct arena *arena,
-			       struct span span)
+                               struct span span)
 {
 	uint32_t length = span.end - span.start;
 
@@ -421,7 +423,7 @@ static const char *source_text(const struct project_file *file, struct arena *ar
 }
 
 static void fill_event(struct analysis *a, struct arena *arena, const struct pending *p,
-		       struct event *event)
+                       struct event *event)
 {
 	const struct def *holder = def_of(a, p->holder);
 
@@ -437,7 +439,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	if (p->kept.n) {
 		event->born = born_place(a, p->kept, &event->born_text);
 		event->value_name = source_text(def_of(a, p->kept)->file, arena,
-						def_of(a, p->kept)->place.span);
+		                                def_of(a, p->kept)->place.span);
 		if (def_of(a, p->kept)->kept_activations && !p->after_use)
 			event->flags |= EVENT_ACTIVATIONS;
 		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
@@ -447,12 +449,12 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 }
 
 static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop,
-			     bool retaining_only)
+                             bool retaining_only)
 {
 	for (uint32_t i = 0; i < a->backwards.count; i++) {
 		const struct def at = {.kind = OBJECT_TENSOR,
-				       .context = a->backwards.at[i].context,
-				       .inst = a->backwards.at[i].inst};
+		                       .context = a->backwards.at[i].context,
+		                       .inst = a->backwards.at[i].inst};
 
 		if (a->backwards.at[i].retains < retaining_only)
 			continue;
@@ -470,8 +472,7 @@ static bool eval_stands(const struct analysis *a, const struct pending *p)
 
 	return !kept->reached && !kept->escaped &&
 	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
-	       context.n == p->context.n &&
-	       !backward_in_loop(a, context, loop, false);
+	       context.n == p->context.n && !backward_in_loop(a, context, loop, false);
 }
 
 static loop_id loop_at(const struct ir_func *func, uint32_t inst)
@@ -510,7 +511,8 @@ static bool needed_again(const struct analysis *a, object_id graph, int depth)
 	if (def->used_again || def->backward_sites & (def->backward_sites - 1))
 		return true;
 	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
-		if (parents->refs[i].n / 2 != graph.n / 2 && needed_again(a, parents->refs[i], depth - 1))
+		if (parents->refs[i].n / 2 != graph.n / 2 &&
+		    needed_again(a, parents->refs[i], depth - 1))
 			return true;
 	return false;
 }
@@ -532,7 +534,8 @@ static bool continues(const struct analysis *a, object_id graph, object_id from,
 static bool evaluates(const struct analysis *a, object_id kept, uint32_t first)
 {
 	for (uint32_t i = first; i < a->pending.count; i++)
-		if (a->pending.at[i].kind == EVENT_EVAL && continues(a, kept, a->pending.at[i].kept, 10))
+		if (a->pending.at[i].kind == EVENT_EVAL &&
+		    continues(a, kept, a->pending.at[i].kept, 10))
 			return true;
 	return false;
 }
@@ -543,11 +546,11 @@ void events_doubt(struct analysis *a, uint32_t first)
 {
 	for (uint32_t i = first; i < a->pending.count; i++) {
 		struct pending *p = &a->pending.at[i];
-		const bool keeps = p->kind == EVENT_STORE || p->kind == EVENT_CHAIN ||
-				   p->kind == EVENT_LAST;
+		const bool keeps =
+		        p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_LAST;
 
-		p->incomplete |= a->exhausted ||
-				 (keeps && !a->trains && !evaluates(a, p->kept, first));
+		p->incomplete |=
+		        a->exhausted || (keeps && !a->trains && !evaluates(a, p->kept, first));
 	}
 }
 
@@ -594,8 +597,8 @@ static bool stands(struct analysis *a, const struct pending *p)
 			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);
 	case EVENT_STORE:
-		return (!kept->reached_old || !is_read(a, p) || p->after_use) && !def_of(a, p->holder)->drained &&
-		       graph_proven(a, p->kept);
+		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
+		       !def_of(a, p->holder)->drained && graph_proven(a, p->kept);
 	case EVENT_LAST:
 		return !kept->reached && !kept->escaped && kept->kept_activations &&
 		       graph_proven(a, p->kept);
@@ -631,8 +634,8 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_facts *fa
 			vec_push(arena, &facts->known, a->functions.at[i].func);
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		struct judged_event judged = {
-			.func = a->pending.at[i].func,
-			.from_outside = a->pending.at[i].from_outside,
+		        .func = a->pending.at[i].func,
+		        .from_outside = a->pending.at[i].from_outside,
 		};
 
 		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]))
@@ -658,9 +661,9 @@ struct event event_copy(struct arena *arena, const struct event *event)
 const char *event_kind_name(enum event_kind kind)
 {
 	static const char *const names[] = {
-		"store",       "chain",		"last",	      "eval",	   "mode-unused",
-		"mode-left",   "retain",	"create-graph", "context-store", "hook-cycle",
-		"data-store",  "view-store",	"flush",      "sync",	   "data-read",
+	        "store",      "chain",      "last",         "eval",          "mode-unused",
+	        "mode-left",  "retain",     "create-graph", "context-store", "hook-cycle",
+	        "data-store", "view-store", "flush",        "sync",          "data-read",
 	};
 
 	return names[kind];
@@ -669,7 +672,7 @@ const char *event_kind_name(enum event_kind kind)
 const char *holder_name(enum holder_kind holder)
 {
 	static const char *const names[] = {
-		"", "list", "tuple", "set", "deque", "dict", "tensor", "object",
+	        "", "list", "tuple", "set", "deque", "dict", "tensor", "object",
 	};
 
 	return names[holder];

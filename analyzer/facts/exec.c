@@ -33,39 +33,39 @@ static const loop_id *loops_by_instruction(struct arena *arena, const struct ir_
 }
 
 struct function_facts *function_facts(struct analysis *a, const struct project_file *file,
-				      const struct ir_func *func)
+                                      const struct ir_func *func)
 {
 	uint32_t *slot;
 
 	if (a->functions.count == 0)
 		vec_push(a->arena, &a->functions, (struct function_facts){0});
 	slot = id_table_slot(a, &a->function_index, hash_join((uint64_t)(uintptr_t)func, 1),
-			     same_function, rehash_function, func);
+	                     same_function, rehash_function, func);
 	if (*slot == 0) {
 		*slot = a->functions.count;
 		vec_push(a->arena, &a->functions,
-			 (struct function_facts){
-				 .func = func,
-				 .live = flow_live_new(a->arena, file->lowered.module, func),
-				 .loop_of = loops_by_instruction(a->arena, func),
-			 });
+		         (struct function_facts){
+		                 .func = func,
+		                 .live = flow_live_new(a->arena, file->lowered.module, func),
+		                 .loop_of = loops_by_instruction(a->arena, func),
+		         });
 	}
 	return &a->functions.at[*slot];
 }
 
 struct activation activation_begin(struct analysis *a, struct activation *caller,
-				   const struct project_file *file, const struct ir_func *func,
-				   context_id context)
+                                   const struct project_file *file, const struct ir_func *func,
+                                   context_id context)
 {
 	struct function_facts *facts = function_facts(a, file, func);
 	struct activation act = {
-		.caller = caller,
-		.context = context,
-		.file = file,
-		.func = func,
-		.frame = frame_object(a, context, func),
-		.temps = arena_array(a->heap, value_id, func->insts.count + 1),
-		.live = facts->live,
+	        .caller = caller,
+	        .context = context,
+	        .file = file,
+	        .func = func,
+	        .frame = frame_object(a, context, func),
+	        .temps = arena_array(a->heap, value_id, func->insts.count + 1),
+	        .live = facts->live,
 	};
 
 	facts->executed = true;
@@ -78,7 +78,7 @@ struct activation activation_begin(struct analysis *a, struct activation *caller
 /* Slots: locals and cells stand in the frame, captured ones in an outer one. */
 
 static object_id slot_owner(struct analysis *a, const struct activation *act,
-			    const struct state *state, uint32_t *slot)
+                            const struct state *state, uint32_t *slot)
 {
 	const struct ir_func *func = act->func;
 	object_id frame = act->frame;
@@ -103,7 +103,7 @@ value_id slot_read(struct analysis *a, struct activation *act, struct state *sta
 }
 
 void slot_write(struct analysis *a, struct activation *act, struct state *state, uint32_t slot,
-		value_id value)
+                value_id value)
 {
 	const bool own = act->func->slots.at[slot].kind != SLOT_FREE;
 	object_id owner = slot_owner(a, act, state, &slot);
@@ -129,7 +129,7 @@ value_id enclosing_class(struct analysis *a, struct activation *act, struct stat
 static value_id operand(const struct activation *act, const struct ir_inst *inst, uint32_t index)
 {
 	return index < inst->nargs ? act->temps[ir_args(act->func, inst)[index].value.n]
-				   : (value_id){0};
+	                           : (value_id){0};
 }
 
 static value_id builtin_name(struct analysis *a, sym_id name)
@@ -146,7 +146,7 @@ static value_id builtin_name(struct analysis *a, sym_id name)
 }
 
 static value_id load_global(struct analysis *a, struct activation *act, struct state *state,
-			    sym_id name)
+                            sym_id name)
 {
 	object_id globals = namespace_object(a, act->file);
 	value_id value = {0};
@@ -160,7 +160,7 @@ static value_id load_global(struct analysis *a, struct activation *act, struct s
 }
 
 static value_id do_load(struct analysis *a, struct activation *act, struct state *state,
-			const struct ir_inst *inst)
+                        const struct ir_inst *inst)
 {
 	value_id value;
 
@@ -175,7 +175,7 @@ static value_id do_load(struct analysis *a, struct activation *act, struct state
 }
 
 bool variable_lives(const struct analysis *a, const struct flow_live *live,
-		    const struct ir_func *func, loop_id loop, struct variable variable)
+                    const struct ir_func *func, loop_id loop, struct variable variable)
 {
 	(void)a;
 	if (variable.slot == 0)
@@ -187,7 +187,7 @@ bool variable_lives(const struct analysis *a, const struct flow_live *live,
 
 /* Does what it holds at the start of an enclosing loop matter in it? */
 static bool lives_across_iterations(const struct analysis *a, const struct activation *act,
-				    block_id block, struct variable variable)
+                                    block_id block, struct variable variable)
 {
 	loop_id loop = act->func->blocks.at[block.n].loop;
 
@@ -200,47 +200,50 @@ static bool lives_across_iterations(const struct analysis *a, const struct activ
 }
 
 static void check_carried(struct analysis *a, struct activation *act, struct state *state,
-			  uint32_t at, value_id before, value_id value, object_id holder,
-			  struct variable variable)
+                          uint32_t at, value_id before, value_id value, object_id holder,
+                          struct variable variable)
 {
 	check_chain(a, act, state, at, before, value, holder, variable);
 	check_links(a, act, state, at, before, value);
 }
 
 static void do_store(struct analysis *a, struct activation *act, struct state *state,
-		     block_id block, uint32_t at)
+                     block_id block, uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id value = operand(act, inst, 0);
 	struct variable variable;
-	object_id names = act->names.n && inst->sub != SUB_scope_global ? act->names
-									 : namespace_object(a, act->file);
+	object_id names = act->names.n && inst->sub != SUB_scope_global
+	                          ? act->names
+	                          : namespace_object(a, act->file);
 
 	if (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take) {
 		variable = (struct variable){inst->name, {0}};
 		if (lives_across_iterations(a, act, block, variable))
-			check_carried(a, act, state, at, slot_read(a, act, state, inst->name), value,
-				      act->frame, variable);
+			check_carried(a, act, state, at, slot_read(a, act, state, inst->name),
+			              value, act->frame, variable);
 		slot_write(a, act, state, inst->name, value);
 		return;
 	}
 	variable = (struct variable){0, {act->func->kind == FUNC_MODULE ? inst->name : 0}};
 	if (lives_across_iterations(a, act, block, variable))
 		check_carried(a, act, state, at, field_get(object_read(state, names), inst->name),
-			      value, names, variable);
+		              value, names, variable);
 	field_set(a, object_write(a, state, names), inst->name, value);
 }
 
 static void do_delete(struct analysis *a, struct activation *act, struct state *state,
-		      const struct ir_inst *inst)
+                      const struct ir_inst *inst)
 {
 	const value_id unbound = value_flags(a, V_UNBOUND);
 
 	if (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take)
 		slot_write(a, act, state, inst->name, unbound);
 	else
-		field_set(a, object_write(a, state, act->names.n ? act->names : namespace_object(a, act->file)),
-			  inst->name, unbound);
+		field_set(a,
+		          object_write(a, state,
+		                       act->names.n ? act->names : namespace_object(a, act->file)),
+		          inst->name, unbound);
 }
 
 static value_id do_const(struct analysis *a, const struct ir_inst *inst)
@@ -252,7 +255,7 @@ static value_id do_const(struct analysis *a, const struct ir_inst *inst)
 
 /* A method that was only looked up to be called is gone with the call. */
 static void drop_methods(const struct analysis *a, const struct activation *act,
-			 struct state *state, uint32_t looked_up)
+                         struct state *state, uint32_t looked_up)
 {
 	const struct value *v = value_get(a, act->temps[looked_up]);
 
@@ -269,7 +272,7 @@ static void drop_methods(const struct analysis *a, const struct activation *act,
 }
 
 static value_id do_call(struct analysis *a, struct activation *act, struct state *state,
-			uint32_t at)
+                        uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	const struct ir_arg *args = ir_args(act->func, inst);
@@ -287,23 +290,23 @@ static value_id do_call(struct analysis *a, struct activation *act, struct state
 			for (uint32_t f = 0; f < object->field_count; f++)
 				if (object->fields[f].key < PARTIAL_KEYWORDS)
 					vec_push(a->heap, &arguments,
-						 (struct argument){object->fields[f].value, {0}});
+					         (struct argument){object->fields[f].value, {0}});
 		} else if (sym_is(args[i].keyword, SYM_double_star) && kind == OBJECT_DICT &&
-			   object->elements.n == 0) {
+		           object->elements.n == 0) {
 			for (uint32_t f = 0; f < object->field_count; f++) {
 				object_id key = key_constant(a, only, object->fields[f].key);
 
 				if (key.n)
 					vec_push(a->heap, &arguments,
-						 (struct argument){object->fields[f].value,
-								   def_of(a, key)->name});
+					         (struct argument){object->fields[f].value,
+					                           def_of(a, key)->name});
 			}
 		} else {
 			vec_push(a->heap, &arguments, (struct argument){value, args[i].keyword});
 		}
 	}
 	result = call_value(a, act, state, (struct call){at, 0, arguments.at, arguments.count},
-			    act->temps[args[0].value.n]);
+	                    act->temps[args[0].value.n]);
 	drop_methods(a, act, state, args[0].value.n);
 	return result;
 }
@@ -336,7 +339,7 @@ static value_id compare_identity(struct analysis *a, value_id left, value_id rig
 }
 
 static value_id do_compare(struct analysis *a, struct activation *act, struct state *state,
-			   uint32_t at)
+                           uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id left = operand(act, inst, 0), right = operand(act, inst, 1);
@@ -365,7 +368,7 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 
 /* A function keeps the frame it was made in. */
 static value_id do_function(struct analysis *a, struct activation *act, struct state *state,
-			    uint32_t at)
+                            uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	const struct ir_arg *args = ir_args(act->func, inst);
@@ -380,7 +383,7 @@ static value_id do_function(struct analysis *a, struct activation *act, struct s
 }
 
 static value_id do_class(struct analysis *a, struct activation *act, struct state *state,
-			 uint32_t at)
+                         uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	const struct ir_arg *args = ir_args(act->func, inst);
@@ -424,7 +427,8 @@ static value_id do_import(struct analysis *a, struct activation *act, const stru
 
 	if (*dotted == '.') {
 		file = project_import(a->project, act->file, dotted);
-		return file ? value_of(a, imported_object(a, file, (sym_id){0})) : value_flags(a, V_CLEAN);
+		return file ? value_of(a, imported_object(a, file, (sym_id){0}))
+		            : value_flags(a, V_CLEAN);
 	}
 	dotted = inst->sub ? dotted : top_name(dotted, top, sizeof(top));
 	file = project_import(a->project, act->file, dotted);
@@ -434,7 +438,7 @@ static value_id do_import(struct analysis *a, struct activation *act, const stru
 }
 
 static value_id do_import_from(struct analysis *a, struct activation *act, struct state *state,
-			       uint32_t at)
+                               uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id module = operand(act, inst, 0);
@@ -446,7 +450,7 @@ static value_id do_import_from(struct analysis *a, struct activation *act, struc
 }
 
 static void do_import_star(struct analysis *a, struct activation *act, struct state *state,
-			   value_id module)
+                           value_id module)
 {
 	object_id from, globals = namespace_object(a, act->file);
 	const struct object *names;
@@ -458,11 +462,11 @@ static void do_import_star(struct analysis *a, struct activation *act, struct st
 	names = object_read(state, from);
 	for (uint32_t i = 0; i < names->field_count; i++)
 		field_set(a, object_write(a, state, globals), names->fields[i].key,
-			  names->fields[i].value);
+		          names->fields[i].value);
 }
 
 static value_id do_unary(struct analysis *a, struct activation *act, struct state *state,
-			 uint32_t at)
+                         uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id value = operand(act, inst, 0);
@@ -470,7 +474,7 @@ static value_id do_unary(struct analysis *a, struct activation *act, struct stat
 
 	if (inst->sub == SUB_unary_not) {
 		if (is_const(a, only) && (def_of(a, only)->sub == SUB_const_true ||
-					  def_of(a, only)->sub == SUB_const_false))
+		                          def_of(a, only)->sub == SUB_const_false))
 			return truth(a, def_of(a, only)->sub == SUB_const_false);
 		return value_flags(a, V_NUMBER);
 	}
@@ -480,12 +484,12 @@ static value_id do_unary(struct analysis *a, struct activation *act, struct stat
 
 		strncat(text, intern_chars(a->names, def_of(a, only)->name, NULL), 24);
 		return value_of(a, const_object(a, SUB_const_int,
-						intern_text(a->names, text, strlen(text))));
+		                                intern_text(a->names, text, strlen(text))));
 	}
 	if (tensors_in(a, state, value, 0).n == 0)
 		return value_flags(a, V_NUMBER);
 	return value_of(a, tensor_make(a, act, state, at, 0,
-				       inst->sub == SUB_unary_invert ? (value_id){0} : value, 0));
+	                               inst->sub == SUB_unary_invert ? (value_id){0} : value, 0));
 }
 
 static void do_collect(struct analysis *a, struct activation *act, struct state *state, uint32_t at)
@@ -494,13 +498,14 @@ static void do_collect(struct analysis *a, struct activation *act, struct state 
 	value_id container = slot_read(a, act, state, inst->name);
 
 	if (inst->sub == SUB_build_dict)
-		item_set(a, act, state, at, container, operand(act, inst, 0), operand(act, inst, 1));
+		item_set(a, act, state, at, container, operand(act, inst, 0),
+		         operand(act, inst, 1));
 	else
 		container_add(a, act, state, at, container, operand(act, inst, 0));
 }
 
 static value_id do_yield(struct analysis *a, struct activation *act, struct state *state,
-			 uint32_t at)
+                         uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id value = operand(act, inst, 0);
@@ -526,7 +531,8 @@ static value_id define(struct analysis *a, struct activation *act, struct state 
 	case OP_load:
 		return do_load(a, act, state, inst);
 	case OP_load_attr:
-		return attribute_get(a, act, state, at, operand(act, inst, 0), (sym_id){inst->name});
+		return attribute_get(a, act, state, at, operand(act, inst, 0),
+		                     (sym_id){inst->name});
 	case OP_load_item:
 		return item_get(a, act, state, at, operand(act, inst, 0), operand(act, inst, 1));
 	case OP_call:
@@ -535,8 +541,9 @@ static value_id define(struct analysis *a, struct activation *act, struct state 
 		return do_unary(a, act, state, at);
 	case OP_binary:
 	case OP_inplace:
-		return apply_binary(a, act, state, at, (enum ir_sub)inst->sub, operand(act, inst, 0),
-				    operand(act, inst, 1), inst->op == OP_inplace);
+		return apply_binary(a, act, state, at, (enum ir_sub)inst->sub,
+		                    operand(act, inst, 0), operand(act, inst, 1),
+		                    inst->op == OP_inplace);
 	case OP_compare:
 		return do_compare(a, act, state, at);
 	case OP_build:
@@ -577,7 +584,7 @@ static value_id define(struct analysis *a, struct activation *act, struct state 
 }
 
 static void effect_only(struct analysis *a, struct activation *act, struct state *state,
-			block_id block, uint32_t at)
+                        block_id block, uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
 
@@ -590,15 +597,15 @@ static void effect_only(struct analysis *a, struct activation *act, struct state
 		break;
 	case OP_store_attr:
 		attribute_set(a, act, state, at, operand(act, inst, 0), (sym_id){inst->name},
-			      operand(act, inst, 1));
+		              operand(act, inst, 1));
 		break;
 	case OP_delete_attr:
 		attribute_set(a, act, state, at, operand(act, inst, 0), (sym_id){inst->name},
-			      value_flags(a, V_UNBOUND));
+		              value_flags(a, V_UNBOUND));
 		break;
 	case OP_store_item:
 		item_set(a, act, state, at, operand(act, inst, 0), operand(act, inst, 1),
-			 operand(act, inst, 2));
+		         operand(act, inst, 2));
 		break;
 	case OP_delete_item:
 		item_delete(a, state, operand(act, inst, 0), operand(act, inst, 1));
@@ -780,7 +787,7 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 /* A module's body runs once, from nothing; what it makes is the base of every
  * state. One that imports itself in a circle is seen as far as it got. */
 value_id run_module(struct analysis *a, struct activation *act, struct state *state,
-		    const struct project_file *file)
+                    const struct project_file *file)
 {
 	object_id id = namespace_object(a, file);
 	struct activation inner;
@@ -799,7 +806,7 @@ value_id run_module(struct analysis *a, struct activation *act, struct state *st
 	fresh = state_new(a);
 	object_renew(a, fresh, id);
 	inner = activation_begin(a, NULL, file, body,
-				 context_enter(a, (context_id){0}, file, body, 0, 0));
+	                         context_enter(a, (context_id){0}, file, body, 0, 0));
 	object_renew(a, fresh, inner.frame);
 	a->importing++;
 	run_function(a, &inner, fresh);

@@ -19,8 +19,9 @@ static value_id captured_by(struct analysis *a, const struct state *state, objec
 
 	for (uint32_t s = 1; frame.n && func && s < func->slots.count; s++)
 		if (func->slots.at[s].kind == SLOT_FREE)
-			all = value_join(a, all,
-					 field_get(object_read(state, frame), func->slots.at[s].outer.n));
+			all = value_join(
+			        a, all,
+			        field_get(object_read(state, frame), func->slots.at[s].outer.n));
 	return all;
 }
 
@@ -77,7 +78,7 @@ value_id tensors_in(struct analysis *a, const struct state *state, value_id valu
 			found = value_join(a, found, value_of(a, id));
 		if (depth > 0 && holds_others(def_of(a, id)->kind) && !(object->flags & O_MODULE))
 			found = value_join(a, found,
-					   tensors_in(a, state, held_by(a, state, id), depth - 1));
+			                   tensors_in(a, state, held_by(a, state, id), depth - 1));
 	}
 	return found;
 }
@@ -148,7 +149,7 @@ static void def_gather(struct analysis *a, object_id id, const struct object *ob
 }
 
 static void set_graph(struct analysis *a, struct state *state, object_id id, struct object *object,
-		      struct carried carried, unsigned bits)
+                      struct carried carried, unsigned bits)
 {
 	if (!(state->modes & MODE_ON)) {
 		carried.bits = T_BARE;
@@ -172,7 +173,7 @@ static void feel_modes_left(struct analysis *a, const struct state *state, unsig
 }
 
 object_id tensor_make(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, uint32_t part, value_id operands, unsigned bits)
+                      uint32_t inst, uint32_t part, value_id operands, unsigned bits)
 {
 	const struct value *v = value_get(a, operands);
 	object_id id = site_object(a, act, inst, part, OBJECT_TENSOR);
@@ -186,7 +187,7 @@ object_id tensor_make(struct analysis *a, struct activation *act, struct state *
 }
 
 void tensor_join_graph(struct analysis *a, struct state *state, object_id target, value_id operands,
-		       bool strong)
+                       bool strong)
 {
 	struct carried carried = carry_of(a, state, operands);
 	struct object *object;
@@ -213,7 +214,7 @@ static uint32_t marks_begin(struct analysis *a)
 }
 
 static void walk(struct analysis *a, const struct state *state, value_id from, unsigned through,
-		 graph_visit *visit, void *context)
+                 graph_visit *visit, void *context)
 {
 	const uint32_t round = marks_begin(a);
 	uint32_t visited = 0;
@@ -240,7 +241,7 @@ static void walk(struct analysis *a, const struct state *state, value_id from, u
 }
 
 void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
-		void *context)
+                void *context)
 {
 	walk(a, state, from, 0, visit, context);
 }
@@ -285,18 +286,18 @@ struct saved_search {
 };
 
 static bool activation_visit(struct analysis *a, const struct state *state, object_id id,
-			     void *context)
+                             void *context)
 {
 	struct saved_search *search = context;
 	const struct object *o = object_read(state, id);
 
 	search->found = (o->tensor & T_LIVE) && (o->tensor & T_SAVES) && may_carry(o) &&
-			made_inside(a, def_of(a, id), search->context, search->loop);
+	                made_inside(a, def_of(a, id), search->context, search->loop);
 	return !search->found;
 }
 
 bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id,
-			     context_id context, loop_id loop)
+                             context_id context, loop_id loop)
 {
 	struct saved_search search = {context, loop, false};
 
@@ -310,7 +311,7 @@ struct reach {
 };
 
 static bool collect_visit(struct analysis *a, const struct state *state, object_id id,
-			  void *context)
+                          void *context)
 {
 	struct reach *reach = context;
 	unsigned bits = object_read(state, id)->tensor;
@@ -353,7 +354,8 @@ static void prove(struct analysis *a, const struct state *state, object_id id)
 
 static bool is_plural(enum object_kind kind)
 {
-	return kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET || kind == OBJECT_DEQUE;
+	return kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET ||
+	       kind == OBJECT_DEQUE;
 }
 
 /* Holders of what backward has gone through: from now on they keep it in vain. */
@@ -434,7 +436,8 @@ static bool proven_within(const struct analysis *a, object_id id, int depth)
 		return false;
 	parents = value_get(a, def->parents_seen);
 	for (uint32_t i = 0; i < parents->count; i++)
-		if (parents->refs[i].n / 2 != id.n / 2 && proven_within(a, parents->refs[i], depth - 1))
+		if (parents->refs[i].n / 2 != id.n / 2 &&
+		    proven_within(a, parents->refs[i], depth - 1))
 			return true;
 	return false;
 }

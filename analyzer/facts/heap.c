@@ -116,8 +116,8 @@ static struct object *entry_find(const struct state *state, object_id id)
 	uint32_t place = state_place(state, id);
 
 	return place < state->count && state->entries[place].id.n == id.n
-		       ? state->entries[place].object
-		       : NULL;
+	               ? state->entries[place].object
+	               : NULL;
 }
 
 static struct object *base_find(const struct state *state, object_id id)
@@ -151,7 +151,7 @@ static void state_put(struct analysis *a, struct state *state, object_id id, str
 		state->room = room;
 	}
 	memmove(state->entries + place + 1, state->entries + place,
-		(state->count - place) * sizeof(*state->entries));
+	        (state->count - place) * sizeof(*state->entries));
 	state->entries[place] = (struct state_entry){id, object};
 	state->count++;
 }
@@ -170,7 +170,7 @@ void object_drop(struct state *state, object_id id)
 	if (place >= state->count || state->entries[place].id.n != id.n)
 		return;
 	memmove(state->entries + place, state->entries + place + 1,
-		(state->count - place - 1) * sizeof(*state->entries));
+	        (state->count - place - 1) * sizeof(*state->entries));
 	state->count--;
 }
 
@@ -248,8 +248,8 @@ value_id field_get(const struct object *object, uint32_t key)
 	const value_id none = {0};
 
 	return place < object->field_count && object->fields[place].key == key
-		       ? object->fields[place].value
-		       : none;
+	               ? object->fields[place].value
+	               : none;
 }
 
 void field_set(struct analysis *a, struct object *object, uint32_t key, value_id value)
@@ -274,7 +274,7 @@ void field_set(struct analysis *a, struct object *object, uint32_t key, value_id
 		object->field_room = room;
 	}
 	memmove(object->fields + place + 1, object->fields + place,
-		(object->field_count - place) * sizeof(*object->fields));
+	        (object->field_count - place) * sizeof(*object->fields));
 	object->fields[place] = (struct field){key, value};
 	object->field_count++;
 }
@@ -361,7 +361,8 @@ static void join_fields(struct analysis *a, struct object *into, const struct ob
 		bool had = place < into->field_count && into->fields[place].key == key;
 
 		field_join(a, into, key,
-			   had ? from->fields[i].value : value_join(a, from->fields[i].value, unbound));
+		           had ? from->fields[i].value
+		               : value_join(a, from->fields[i].value, unbound));
 	}
 }
 
@@ -378,7 +379,8 @@ static void join_object(struct analysis *a, struct object *into, const struct ob
 }
 
 /* The object that is one of both states' `id` becomes what either can be. */
-static bool join_at(struct analysis *a, struct state *into, uint32_t place, const struct object *from)
+static bool join_at(struct analysis *a, struct state *into, uint32_t place,
+                    const struct object *from)
 {
 	const struct object *mine = into->entries[place].object;
 
@@ -443,7 +445,7 @@ bool state_join(struct analysis *a, struct state *into, struct state *from)
 		while (i < from->count && from->entries[i].id.n < id.n)
 			i++;
 		other = i < from->count && from->entries[i].id.n == id.n ? from->entries[i].object
-									 : base_find(from, id);
+		                                                         : base_find(from, id);
 		if (other)
 			grew |= join_at(a, into, j, other);
 	}
@@ -471,14 +473,14 @@ static bool ages(const struct analysis *a, const struct def *def, struct aging a
 }
 
 static void rename_object(struct analysis *a, struct state *state, uint32_t place,
-			  const uint64_t *aged)
+                          const uint64_t *aged)
 {
 	const struct object *o = state->entries[place].object;
 	bool changed = value_older(a, o->of, aged).n != o->of.n ||
-		       value_older(a, o->with, aged).n != o->with.n ||
-		       value_older(a, o->elements, aged).n != o->elements.n ||
-		       value_older(a, o->parents, aged).n != o->parents.n ||
-		       value_older(a, o->base, aged).n != o->base.n;
+	               value_older(a, o->with, aged).n != o->with.n ||
+	               value_older(a, o->elements, aged).n != o->elements.n ||
+	               value_older(a, o->parents, aged).n != o->parents.n ||
+	               value_older(a, o->base, aged).n != o->base.n;
 	struct object *w;
 
 	for (uint32_t i = 0; !changed && i < o->field_count; i++)
@@ -497,7 +499,7 @@ static void rename_object(struct analysis *a, struct state *state, uint32_t plac
 
 /* What an event asks to know when the iteration ends. */
 static void judge_aged(struct analysis *a, const struct state *state, const uint64_t *aged,
-		       struct aging aging)
+                       struct aging aging)
 {
 	for (uint32_t i = 0; i < state->count; i++) {
 		object_id id = state->entries[i].id;
@@ -520,7 +522,7 @@ static void merge_aged(struct analysis *a, struct state *state, const uint64_t *
 		uint32_t def = entry.id.n / 2;
 		bool moves = !is_older(entry.id) && (aged[def / 64] >> (def % 64) & 1);
 		bool has_older = moves && i + 1 < old.count &&
-				 old.entries[i + 1].id.n == older_of(entry.id).n;
+		                 old.entries[i + 1].id.n == older_of(entry.id).n;
 
 		if (moves)
 			entry.id = older_of(entry.id);
@@ -548,8 +550,8 @@ static void age(struct analysis *a, struct state *state, struct aging aging)
 		return;
 	judge_aged(a, state, aged, aging);
 	if (a->top) /* a generator goes on after it has given a value */
-		a->top->yielded = value_join(a, a->top->yielded,
-					     value_older(a, a->top->yielded, aged));
+		a->top->yielded =
+		        value_join(a, a->top->yielded, value_older(a, a->top->yielded, aged));
 	for (uint32_t i = 0; i < state->count; i++)
 		rename_object(a, state, i, aged);
 	merge_aged(a, state, aged);
@@ -566,7 +568,7 @@ struct sweep {
 };
 
 static void sweep_value(struct analysis *a, const struct state *state, struct sweep *sweep,
-			value_id value)
+                        value_id value)
 {
 	const struct value *v = value_get(a, value);
 

@@ -37,7 +37,7 @@ static const char *special_stem(enum ir_sub op)
 }
 
 static bool call_operator(struct operands *o, const char *format, object_id self, value_id other,
-			  value_id *result)
+                          value_id *result)
 {
 	const char *stem = special_stem(o->op);
 	const struct argument arguments[2] = {{value_of(o->a, self), {0}}, {other, {0}}};
@@ -48,12 +48,12 @@ static bool call_operator(struct operands *o, const char *format, object_id self
 		return false;
 	snprintf(name, sizeof(name), format, stem);
 	method = class_lookup(o->a, o->state, object_read(o->state, self)->of,
-			      intern_text(o->a->names, name, strlen(name)));
+	                      intern_text(o->a->names, name, strlen(name)));
 	if (method.n == 0)
 		return false;
 	*result = value_join(o->a, *result,
-			     call_value(o->a, o->act, o->state,
-					(struct call){o->inst, 5, arguments, 2}, method));
+	                     call_value(o->a, o->act, o->state,
+	                                (struct call){o->inst, 5, arguments, 2}, method));
 	return true;
 }
 
@@ -67,9 +67,9 @@ static bool is_sequence(struct operands *o, object_id id)
 /* old + [new]: the growth of an append, in a list made anew. */
 static value_id concatenate(struct operands *o, object_id left, value_id right)
 {
-	object_id id = site_object(o->a, o->act, o->inst, 1, def_of(o->a, left)->kind == OBJECT_TUPLE
-								      ? OBJECT_TUPLE
-								      : OBJECT_LIST);
+	object_id id =
+	        site_object(o->a, o->act, o->inst, 1,
+	                    def_of(o->a, left)->kind == OBJECT_TUPLE ? OBJECT_TUPLE : OBJECT_LIST);
 	value_id added = {0};
 	const struct value *v = value_get(o->a, right);
 	struct object *object;
@@ -92,7 +92,8 @@ static value_id concatenate(struct operands *o, object_id left, value_id right)
 
 static value_id sequence_operator(struct operands *o, object_id left, value_id right)
 {
-	if (o->op == SUB_binary_add && o->in_place && container_kind(o->a, o->state, left) != OBJECT_TUPLE) {
+	if (o->op == SUB_binary_add && o->in_place &&
+	    container_kind(o->a, o->state, left) != OBJECT_TUPLE) {
 		value_id items = iterate(o->a, o->act, o->state, o->inst, right);
 
 		container_add(o->a, o->act, o->state, o->inst, value_of(o->a, left), items);
@@ -120,7 +121,6 @@ static unsigned operator_bits(struct operands *o, value_id left, value_id right)
 	}
 }
 
-
 static value_id tensor_operator(struct operands *o, value_id left, value_id right)
 {
 	value_id both = value_join(o->a, left, right);
@@ -140,8 +140,8 @@ static value_id tensor_operator(struct operands *o, value_id left, value_id righ
 			return kept;
 	}
 	return value_join(o->a, kept,
-			  value_of(o->a, tensor_make(o->a, o->act, o->state, o->inst, 0, both,
-						     operator_bits(o, left, right))));
+	                  value_of(o->a, tensor_make(o->a, o->act, o->state, o->inst, 0, both,
+	                                             operator_bits(o, left, right))));
 }
 
 static value_id scalar_operator(struct operands *o, value_id both)
@@ -159,7 +159,7 @@ static value_id scalar_operator(struct operands *o, value_id both)
 }
 
 value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
-		      uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place)
+                      uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place)
 {
 	struct operands o = {a, act, state, inst, op, in_place};
 	const struct value *l = value_get(a, left), *r = value_get(a, right);

@@ -5,9 +5,8 @@
 
 static value_id unknown_argument(struct root *root, uint32_t part)
 {
-	value_id value =
-		unknown_value(root->a, &root->act, root->state, 0,
-			      0x1000 + part + 0x10000 * root->number, (value_id){0});
+	value_id value = unknown_value(root->a, &root->act, root->state, 0,
+	                               0x1000 + part + 0x10000 * root->number, (value_id){0});
 
 	object_write(root->a, root->state, value_single(root->a, value))->flags |= O_ESCAPED;
 	return value;
@@ -15,8 +14,8 @@ static value_id unknown_argument(struct root *root, uint32_t part)
 
 /* Calls with something unknown for each parameter, the receiver aside. */
 static value_id call_with_unknowns(struct root *root, struct activation *caller,
-				   struct state *state, object_id function, value_id receiver,
-				   uint32_t part)
+                                   struct state *state, object_id function, value_id receiver,
+                                   uint32_t part)
 {
 	const struct ir_func *func = def_of(root->a, function)->func;
 	VEC(struct argument) arguments = {0};
@@ -34,10 +33,10 @@ static value_id call_with_unknowns(struct root *root, struct activation *caller,
 			vec_push(root->a->heap, &arguments, (struct argument){receiver, {0}});
 		else
 			vec_push(root->a->heap, &arguments,
-				 (struct argument){unknown_argument(root, part * 32 + p), name});
+			         (struct argument){unknown_argument(root, part * 32 + p), name});
 	}
 	result = call_object(root->a, caller, state,
-			     (struct call){0, part, arguments.at, arguments.count}, function);
+	                     (struct call){0, part, arguments.at, arguments.count}, function);
 	root->state = before;
 	return result;
 }
@@ -50,13 +49,14 @@ static void give_away(struct root *root, struct state *state, value_id result)
 
 	for (uint32_t i = 0; i < v->count; i++)
 		if (def_of(root->a, v->refs[i])->kind == OBJECT_GENERATOR)
-			result = value_join(root->a, result,
-					    call_generator(root->a, &root->act, state, 0, v->refs[i], &modes));
+			result = value_join(
+			        root->a, result,
+			        call_generator(root->a, &root->act, state, 0, v->refs[i], &modes));
 	graph_may_be_needed(root->a, state, result, true);
 }
 
 static bool was_executed(struct analysis *a, const struct project_file *file,
-			 const struct ir_func *func)
+                         const struct ir_func *func)
 {
 	return function_facts(a, file, func)->executed;
 }
@@ -96,8 +96,8 @@ static object_id wrapped_function(struct analysis *a, const struct state *state,
 
 /* Something of a namespace that can be started at. */
 struct candidate {
-	object_id id;      /* under its decorators */
-	object_id outer;   /* with them */
+	object_id id;    /* under its decorators */
+	object_id outer; /* with them */
 	sym_id name;
 	uint32_t position; /* in the source: ids depend on thread timing */
 	bool referenced;   /* by code other than its own */
@@ -126,8 +126,11 @@ static candidate_list candidates_of(struct root *root, const struct state *state
 		    (def->kind != OBJECT_FUNCTION && def->kind != OBJECT_CLASS))
 			continue;
 		vec_push(root->a->heap, &list,
-			 (struct candidate){id, value_single(root->a, value),
-					    {object->fields[i].key}, def->place.span.start, false});
+		         (struct candidate){id,
+		                            value_single(root->a, value),
+		                            {object->fields[i].key},
+		                            def->place.span.start,
+		                            false});
 	}
 	if (list.count)
 		qsort(list.at, list.count, sizeof(*list.at), by_position);
@@ -140,10 +143,11 @@ static bool lies_in(const struct ir_func *func, const struct ir_func *outer)
 }
 
 static void mark_name(struct root *root, candidate_list *list, sym_id name,
-		      const struct ir_func *by)
+                      const struct ir_func *by)
 {
 	for (uint32_t i = 0; i < list->count; i++)
-		if (list->at[i].name.n == name.n && !lies_in(by, def_of(root->a, list->at[i].id)->func))
+		if (list->at[i].name.n == name.n &&
+		    !lies_in(by, def_of(root->a, list->at[i].id)->func))
 			list->at[i].referenced = true;
 }
 
@@ -168,18 +172,18 @@ static bool runs_already(struct root *root, const struct candidate *candidate)
 }
 
 static void run_method(struct root *root, struct state *state, const struct candidate *method,
-		       object_id class, value_id self, uint32_t part)
+                       object_id class, value_id self, uint32_t part)
 {
 	const char *base = external_class(root->a, root->state, class);
 	const char *name = intern_chars(root->a->names, method->name, NULL);
 	const struct api_hook_mode *contract =
-		base ? api_framework_method(base, strlen(base), name, strlen(name)) : NULL;
+	        base ? api_framework_method(base, strlen(base), name, strlen(name)) : NULL;
 	struct state *branch = state_copy(root->a, state);
 	value_id result;
 
 	branch->modes = contract && contract->mode != API_MODE_KEEP
-				? modes_of(root->a, (enum api_mode)contract->mode, (value_id){0})
-				: MODE_ON;
+	                        ? modes_of(root->a, (enum api_mode)contract->mode, (value_id){0})
+	                        : MODE_ON;
 	root->a->trains |= contract && contract->mode == API_MODE_ON;
 	result = call_with_unknowns(root, &root->methods, branch, method->id, self, part);
 	if (contract && contract->need == API_NEED_RESULT)
@@ -194,7 +198,7 @@ static void run_method(struct root *root, struct state *state, const struct cand
 /* One round: every method once. Those that others of the class call have had
  * their turn by then. */
 static void run_methods(struct root *root, struct state *state, object_id class, value_id self,
-			const candidate_list *methods)
+                        const candidate_list *methods)
 {
 	for (int referenced = 0; referenced <= 1; referenced++)
 		for (uint32_t i = 0; i < methods->count; i++) {
@@ -240,13 +244,15 @@ static void run_class_root(struct root *root, object_id class)
 			if (func->params.at[p].kind == PARAM_POSITIONAL ||
 			    func->params.at[p].kind == PARAM_KEYWORD_ONLY)
 				vec_push(root->a->heap, &arguments,
-					 (struct argument){unknown_argument(root, 0x800 + p),
-							   func->slots.at[func->params.at[p].slot.n].name});
+				         (struct argument){
+				                 unknown_argument(root, 0x800 + p),
+				                 func->slots.at[func->params.at[p].slot.n].name});
 		root->state = before;
 	}
 	self = bind_class(root->a, &root->act, state,
-			  (struct call){0, 0, arguments.at, arguments.count}, class);
-	object_write(root->a, state, value_single(root->a, self))->flags |= O_EVAL; /* or training */
+	                  (struct call){0, 0, arguments.at, arguments.count}, class);
+	object_write(root->a, state, value_single(root->a, self))->flags |=
+	        O_EVAL; /* or training */
 	vec_push(root->a->arena, &root->a->pinned, value_single(root->a, self));
 	for (int round = 0; round < 3; round++) {
 		struct state *start = state_copy(root->a, state);
@@ -263,10 +269,29 @@ static void run_class_root(struct root *root, object_id class)
 static bool is_telling_name(const char *name)
 {
 	static const char *const names[] = {
-		"append", "extend", "insert", "appendleft", "add", "update", "setdefault", "backward",
-		"register_hook", "register_forward_hook", "register_full_backward_hook", "no_grad",
-		"set_grad_enabled", "enable_grad", "inference_mode", "heappush", "register_buffer",
-		"empty_cache", "collect", "data", "eval", "setattr", "save_for_backward",
+	        "append",
+	        "extend",
+	        "insert",
+	        "appendleft",
+	        "add",
+	        "update",
+	        "setdefault",
+	        "backward",
+	        "register_hook",
+	        "register_forward_hook",
+	        "register_full_backward_hook",
+	        "no_grad",
+	        "set_grad_enabled",
+	        "enable_grad",
+	        "inference_mode",
+	        "heappush",
+	        "register_buffer",
+	        "empty_cache",
+	        "collect",
+	        "data",
+	        "eval",
+	        "setattr",
+	        "save_for_backward",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -338,7 +363,7 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 void run_roots(struct root *root)
 {
 	candidate_list list =
-		candidates_of(root, root->state, namespace_object(root->a, root->file));
+	        candidates_of(root, root->state, namespace_object(root->a, root->file));
 
 	struct arena work = {0};
 

@@ -27,7 +27,7 @@ uint8_t modes_of(struct analysis *a, enum api_mode mode, value_id argument)
 
 /* What the hidden slot of a `with` remembers: the modes to go back to. */
 static void remember(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		     uint32_t slot, value_id manager, uint8_t modes)
+                     uint32_t slot, value_id manager, uint8_t modes)
 {
 	object_id id = site_object(a, act, inst, 0x3d, OBJECT_SCOPE);
 	struct object *object = object_renew(a, state, id);
@@ -39,7 +39,7 @@ static void remember(struct analysis *a, struct activation *act, struct state *s
 }
 
 static value_id enter_generator(struct analysis *a, struct activation *act, struct state *state,
-				uint32_t inst, object_id generator)
+                                uint32_t inst, object_id generator)
 {
 	uint8_t modes = state->modes;
 	value_id yielded = call_generator(a, act, state, inst, generator, &modes);
@@ -49,10 +49,10 @@ static value_id enter_generator(struct analysis *a, struct activation *act, stru
 }
 
 static value_id enter_instance(struct analysis *a, struct activation *act, struct state *state,
-			       uint32_t inst, object_id id)
+                               uint32_t inst, object_id id)
 {
 	value_id method = class_lookup(a, state, object_read(state, id)->of,
-				       intern_text(a->names, "__enter__", 9));
+	                               intern_text(a->names, "__enter__", 9));
 	const struct argument self = {value_of(a, id), {0}};
 
 	if (method.n == 0)
@@ -61,7 +61,7 @@ static value_id enter_instance(struct analysis *a, struct activation *act, struc
 }
 
 static value_id enter_object(struct analysis *a, struct activation *act, struct state *state,
-			     uint32_t inst, object_id id)
+                             uint32_t inst, object_id id)
 {
 	const struct def *def = def_of(a, id);
 
@@ -93,8 +93,8 @@ static uint8_t modes_before(const struct analysis *a, const struct state *state,
 	return state->modes;
 }
 
-value_id scope_enter(struct analysis *a, struct activation *act, struct state *state,
-		     uint32_t inst, value_id manager, uint32_t slot)
+value_id scope_enter(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+                     value_id manager, uint32_t slot)
 {
 	const struct value *v = value_get(a, manager);
 	const uint8_t before = modes_before(a, state, manager);
@@ -114,27 +114,27 @@ value_id scope_enter(struct analysis *a, struct activation *act, struct state *s
 }
 
 static void exit_instances(struct analysis *a, struct activation *act, struct state *state,
-			   uint32_t inst, value_id manager)
+                           uint32_t inst, value_id manager)
 {
 	const struct value *v = value_get(a, manager);
 	const value_id none = value_flags(a, V_NONE);
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct argument arguments[4] = {
-			{value_of(a, v->refs[i]), {0}}, {none, {0}}, {none, {0}}, {none, {0}}};
+		        {value_of(a, v->refs[i]), {0}}, {none, {0}}, {none, {0}}, {none, {0}}};
 		value_id method;
 
 		if (def_of(a, v->refs[i])->kind != OBJECT_INSTANCE)
 			continue;
 		method = class_lookup(a, state, object_read(state, v->refs[i])->of,
-				      intern_text(a->names, "__exit__", 8));
+		                      intern_text(a->names, "__exit__", 8));
 		if (method.n)
 			call_value(a, act, state, (struct call){inst, 4, arguments, 4}, method);
 	}
 }
 
 void scope_leave(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		 uint32_t slot)
+                 uint32_t slot)
 {
 	value_id scopes = slot_read(a, act, state, slot);
 	const struct value *v = value_get(a, scopes);
@@ -151,7 +151,7 @@ void scope_leave(struct analysis *a, struct activation *act, struct state *state
 }
 
 void mode_statement(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
-		    value_id argument)
+                    value_id argument)
 {
 	state->modes = modes_of(a, API_MODE_ARGUMENT, argument);
 	if (result_is_dropped(act, inst))

@@ -23,9 +23,14 @@ static uint64_t hash_key(const struct site_key *key)
 static struct site_key key_of(const struct def *def)
 {
 	const struct site_key key = {
-		def->context, def->inst, def->part, def->kind,
-		def->context.n ? NULL : (def->func ? (const void *)def->func : (const void *)def->file),
-		def->context.n ? (sym_id){0} : def->name, def->sub,
+	        def->context,
+	        def->inst,
+	        def->part,
+	        def->kind,
+	        def->context.n ? NULL
+	                       : (def->func ? (const void *)def->func : (const void *)def->file),
+	        def->context.n ? (sym_id){0} : def->name,
+	        def->sub,
 	};
 
 	return key;
@@ -51,7 +56,7 @@ static object_id site_find_or_add(struct analysis *a, struct def def)
 {
 	const struct site_key key = key_of(&def);
 	uint32_t *slot =
-		id_table_slot(a, &a->def_index, hash_key(&key), same_site, rehash_site, &key);
+	        id_table_slot(a, &a->def_index, hash_key(&key), same_site, rehash_site, &key);
 	object_id id;
 
 	if (*slot == 0) {
@@ -74,7 +79,7 @@ struct def *def_of(const struct analysis *a, object_id id)
 }
 
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,
-			    uint32_t inst)
+                            uint32_t inst)
 {
 	struct event_place place = {file->source, func->span};
 
@@ -84,16 +89,16 @@ struct event_place place_of(const struct project_file *file, const struct ir_fun
 }
 
 object_id site_object(struct analysis *a, struct activation *act, uint32_t inst, uint32_t part,
-		      enum object_kind kind)
+                      enum object_kind kind)
 {
 	struct def def = {
-		.kind = kind,
-		.context = act->context,
-		.file = act->file,
-		.func = act->func,
-		.inst = inst,
-		.part = part,
-		.place = place_of(act->file, act->func, inst),
+	        .kind = kind,
+	        .context = act->context,
+	        .file = act->file,
+	        .func = act->func,
+	        .inst = inst,
+	        .part = part,
+	        .place = place_of(act->file, act->func, inst),
 	};
 
 	return site_find_or_add(a, def);
@@ -125,7 +130,7 @@ object_id external_object(struct analysis *a, sym_id dotted)
 object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name)
 {
 	return site_find_or_add(a,
-				(struct def){.kind = OBJECT_IMPORTED, .file = file, .name = name});
+	                        (struct def){.kind = OBJECT_IMPORTED, .file = file, .name = name});
 }
 
 object_id namespace_object(struct analysis *a, const struct project_file *file)
@@ -152,7 +157,8 @@ static bool same_context(const struct analysis *a, uint32_t id, const void *key)
 {
 	const struct context *x = key, *y = &a->contexts.at[id];
 
-	return x->parent.n == y->parent.n && x->call == y->call && x->part == y->part && x->func == y->func;
+	return x->parent.n == y->parent.n && x->call == y->call && x->part == y->part &&
+	       x->func == y->func;
 }
 
 static uint64_t rehash_context(const struct analysis *a, uint32_t id)
@@ -161,20 +167,20 @@ static uint64_t rehash_context(const struct analysis *a, uint32_t id)
 }
 
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
-			 const struct ir_func *func, uint32_t call, uint32_t part)
+                         const struct ir_func *func, uint32_t call, uint32_t part)
 {
 	const struct context *outer = &a->contexts.at[parent.n];
 	struct context context = {
-		.parent = parent,
-		.file = file,
-		.func = func,
-		.call = call,
-		.part = part,
-		.depth = outer->depth + 1,
-		.in_hook = outer->in_hook || a->hook_depth > 0,
+	        .parent = parent,
+	        .file = file,
+	        .func = func,
+	        .call = call,
+	        .part = part,
+	        .depth = outer->depth + 1,
+	        .in_hook = outer->in_hook || a->hook_depth > 0,
 	};
 	uint32_t *slot = id_table_slot(a, &a->context_index, hash_context(&context), same_context,
-				       rehash_context, &context);
+	                               rehash_context, &context);
 
 	if (*slot == 0) {
 		*slot = a->contexts.count;

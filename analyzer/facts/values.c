@@ -26,7 +26,7 @@ static uint64_t rehash_value(const struct analysis *a, uint32_t id)
 }
 
 static void id_table_grow(struct analysis *a, struct id_table *table,
-			  uint64_t (*rehash)(const struct analysis *a, uint32_t id))
+                          uint64_t (*rehash)(const struct analysis *a, uint32_t id))
 {
 	uint32_t room = table->room ? table->room * 2 : 256;
 	uint32_t *at = arena_array(a->arena, uint32_t, room);
@@ -46,8 +46,8 @@ static void id_table_grow(struct analysis *a, struct id_table *table,
 }
 
 uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t hash,
-			bool (*same)(const struct analysis *a, uint32_t id, const void *key),
-			uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key)
+                        bool (*same)(const struct analysis *a, uint32_t id, const void *key),
+                        uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key)
 {
 	uint32_t *slot;
 
@@ -73,7 +73,7 @@ static void value_add(struct analysis *a, struct value value)
 }
 
 static value_id value_intern(struct analysis *a, uint32_t flags, const object_id *refs,
-			     uint32_t count)
+                             uint32_t count)
 {
 	const struct value key = {flags, count, refs};
 	value_id id = {0};
@@ -83,7 +83,7 @@ static value_id value_intern(struct analysis *a, uint32_t flags, const object_id
 	if (flags == 0 && count == 0)
 		return id;
 	slot = id_table_slot(a, &a->value_index, hash_value(flags, refs, count), same_value,
-			     rehash_value, &key);
+	                     rehash_value, &key);
 	if (*slot == 0) {
 		copy = arena_array(a->arena, object_id, count + 1);
 		if (count)
@@ -217,7 +217,8 @@ object_id value_single(const struct analysis *a, value_id x)
 	const struct value *v = value_get(a, x);
 	const object_id none = {0};
 
-	return v->count == 1 && (v->flags & ~(uint32_t)(V_UNBOUND | V_NONE)) == 0 ? v->refs[0] : none;
+	return v->count == 1 && (v->flags & ~(uint32_t)(V_UNBOUND | V_NONE)) == 0 ? v->refs[0]
+	                                                                          : none;
 }
 
 bool value_is_empty(value_id x)

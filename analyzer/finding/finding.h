@@ -38,7 +38,7 @@ struct finding_edit {
 struct finding_fix {
 	bool safe;
 	const char *changes; /* of an unsafe one: "the type", "the device"; may be NULL */
-	const char *title; /* "`history.append(loss.detach())`" */
+	const char *title;   /* "`history.append(loss.detach())`" */
 	VEC(struct finding_edit) edits;
 	const char *replayed; /* what the curve does after it; NULL: not replayed */
 };
@@ -72,9 +72,9 @@ struct finding {
 	const struct source *source;
 	struct span span;
 	const char *message;
-	const char *note; /* one more sentence for the severity; NULL: none */
+	const char *note;     /* one more sentence for the severity; NULL: none */
 	const char *function; /* qualified name of the function it stands in */
-	uint32_t noqa_row; /* whose comment suppresses it, in its cell; 0: its own row */
+	uint32_t noqa_row;    /* whose comment suppresses it, in its cell; 0: its own row */
 	VEC(struct finding_step) steps;
 	VEC(struct finding_fix) fixes; /* the safe one first */
 	struct finding_replay replay;

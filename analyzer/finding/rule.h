@@ -10,8 +10,8 @@
 struct event;
 
 struct rule {
-	const char *code; /* "GL101" */
-	const char *slug; /* "graph-in-list" */
+	const char *code;       /* "GL101" */
+	const char *slug;       /* "graph-in-list" */
 	enum severity severity; /* the highest it can have */
 	bool on_by_default;
 	const char *summary; /* one line for `graphlint rules` */

@@ -3,11 +3,11 @@
 #include "analyzer/base/text.h"
 
 static void add_step(struct arena *arena, struct finding *finding, enum step_role role,
-		     struct event_place place, const char *message)
+                     struct event_place place, const char *message)
 {
 	if (place.source)
 		vec_push(arena, &finding->steps,
-			 (struct finding_step){role, place.source, place.span, message});
+		         (struct finding_step){role, place.source, place.span, message});
 }
 
 static const char *format_text(struct arena *arena, const char *format, ...) GL_PRINTF(2, 3);
@@ -24,7 +24,7 @@ static const char *format_text(struct arena *arena, const char *format, ...)
 }
 
 void story_begin(struct arena *arena, const struct event *event, enum severity severity,
-		 struct finding *finding)
+                 struct finding *finding)
 {
 	const bool known = event->certainty == CERTAINTY_KNOWN;
 
@@ -39,7 +39,7 @@ void story_begin(struct arena *arena, const struct event *event, enum severity s
 static const char *born_message(struct arena *arena, const struct event *event)
 {
 	return event->born_text ? format_text(arena, "graph is born here (%s)", event->born_text)
-				: "graph is born here";
+	                        : "graph is born here";
 }
 
 static bool same_place(struct event_place a, struct event_place b)
@@ -53,10 +53,10 @@ void story_steps(struct arena *arena, const struct event *event, struct finding 
 		add_step(arena, finding, STEP_BORN, event->born, born_message(arena, event));
 	if (!same_place(event->made, event->at))
 		add_step(arena, finding, STEP_MADE, event->made,
-			 format_text(arena, "%s is made here, before the loop",
-				     story_holder(arena, event)));
+		         format_text(arena, "%s is made here, before the loop",
+		                     story_holder(arena, event)));
 	add_step(arena, finding, STEP_KEPT, event->at,
-		 format_text(arena, "kept here, by %s", story_holder(arena, event)));
+	         format_text(arena, "kept here, by %s", story_holder(arena, event)));
 	add_step(arena, finding, STEP_NEEDED, event->needed, "here");
 }
 
@@ -77,17 +77,18 @@ void story_graph(struct arena *arena, const struct event *event, struct finding 
 
 	story_begin(arena, event, activations ? SEVERITY_ERROR : SEVERITY_WARNING, finding);
 	finding->note = activations
-				? "no backward has freed these graphs: every step's activations stay in memory"
-				: "backward has freed the activations: nodes and scalars remain, "
-				  "about a kilobyte a step";
+	                        ? "no backward has freed these graphs: every step's activations "
+	                          "stay in memory"
+	                        : "backward has freed the activations: nodes and scalars remain, "
+	                          "about a kilobyte a step";
 	story_steps(arena, event, finding);
 }
 
 const char *story_holder(struct arena *arena, const struct event *event)
 {
 	static const char *const kinds[] = {
-		"something",  "a list",	  "a tuple",  "a set",
-		"a deque",    "a dict",	  "a tensor", "an object",
+	        "something", "a list", "a tuple",  "a set",
+	        "a deque",   "a dict", "a tensor", "an object",
 	};
 
 	if (event->holder_name)

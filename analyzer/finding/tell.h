@@ -7,6 +7,6 @@
 /* Turns events into findings: the first rule of the table that claims an event
  * reports it. The result is sorted and merged. */
 void tell_findings(struct arena *arena, struct rule_table rules, const event_list *events,
-		   finding_list *findings);
+                   finding_list *findings);
 
 #endif

@@ -5,8 +5,8 @@
 struct flow {
 	const struct ir_func *func;
 	struct flow_client client;
-	void **at_start;  /* by block */
-	uint32_t *runs;   /* by block */
+	void **at_start;    /* by block */
+	uint32_t *runs;     /* by block */
 	struct bitset todo; /* by position in the order */
 };
 

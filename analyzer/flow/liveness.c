@@ -6,7 +6,7 @@ enum { NO_VARIABLE = UINT32_MAX };
 
 struct flow_live {
 	const struct ir_func *func;
-	VEC(sym_id) names;        /* variable slots.count + i */
+	VEC(sym_id) names;         /* variable slots.count + i */
 	const struct bitset *rows; /* by loop: variables that live at its header */
 	bool follows_names;
 };
@@ -42,7 +42,8 @@ static uint32_t variable_of(const struct flow_live *live, const struct ir_inst *
 	return is_slot_scope(inst) ? inst->name : name_variable(live, inst->name);
 }
 
-static bool read_elsewhere(const struct ir_module *module, const struct ir_func *func, uint32_t name)
+static bool read_elsewhere(const struct ir_module *module, const struct ir_func *func,
+                           uint32_t name)
 {
 	for (uint32_t f = 1; f < module->funcs.count; f++) {
 		const struct ir_func *other = module->funcs.at[f];
@@ -60,7 +61,7 @@ static bool read_elsewhere(const struct ir_module *module, const struct ir_func 
 }
 
 static void gather_names(struct arena *arena, const struct ir_module *module,
-			 struct flow_live *live)
+                         struct flow_live *live)
 {
 	for (uint32_t i = 1; i < live->func->insts.count; i++) {
 		const struct ir_inst *inst = &live->func->insts.at[i];
@@ -79,7 +80,7 @@ static void note_read(struct block_variables *block, uint32_t variable)
 }
 
 static void note_access(const struct flow_live *live, struct block_variables *block,
-			const struct ir_inst *inst)
+                        const struct ir_inst *inst)
 {
 	uint32_t variable;
 
@@ -100,7 +101,8 @@ static struct block_variables *gather(struct arena *arena, const struct flow_liv
 {
 	const struct ir_func *func = live->func;
 	const uint32_t variables = func->slots.count + live->names.count;
-	struct block_variables *blocks = arena_array(arena, struct block_variables, func->blocks.count);
+	struct block_variables *blocks =
+	        arena_array(arena, struct block_variables, func->blocks.count);
 
 	for (uint32_t b = 1; b < func->blocks.count; b++) {
 		const struct ir_block *block = &func->blocks.at[b];
@@ -115,7 +117,7 @@ static struct block_variables *gather(struct arena *arena, const struct flow_liv
 }
 
 static bool update(const struct ir_func *func, struct block_variables *blocks, uint32_t b,
-		   struct bitset scratch)
+                   struct bitset scratch)
 {
 	const struct ir_block *block = &func->blocks.at[b];
 	const block_id next[3] = {block->succ[0], block->succ[1], block->handler};
@@ -130,7 +132,7 @@ static bool update(const struct ir_func *func, struct block_variables *blocks, u
 }
 
 const struct flow_live *flow_live_new(struct arena *arena, const struct ir_module *module,
-				      const struct ir_func *func)
+                                      const struct ir_func *func)
 {
 	struct flow_live *live = arena_new(arena, struct flow_live);
 	struct block_variables *blocks;

@@ -12,7 +12,7 @@ struct flow_live;
 /* Names are followed in module bodies only; one that another function of the
  * module reads lives always. */
 const struct flow_live *flow_live_new(struct arena *arena, const struct ir_module *module,
-				      const struct ir_func *func);
+                                      const struct ir_func *func);
 bool flow_slot_lives(const struct flow_live *live, loop_id loop, uint32_t slot);
 bool flow_name_lives(const struct flow_live *live, loop_id loop, sym_id name);
 

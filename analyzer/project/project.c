@@ -83,7 +83,7 @@ static struct project_file *index_find(const struct project *project, const char
 }
 
 static struct project_file *add_file(struct project *project, const struct source *source,
-				     const char *path)
+                                     const char *path)
 {
 	struct project_file *file = arena_new(&project->arena, struct project_file);
 
@@ -140,14 +140,14 @@ static const char *package_root(struct arena *arena, const char *path)
 }
 
 static const char *root_of(const struct project *project, const struct project_file *file,
-			   struct arena *arena)
+                           struct arena *arena)
 {
 	(void)project;
 	return file->root ? file->root : package_root(arena, path_of(file));
 }
 
 const struct project_file *project_import(const struct project *project,
-					  const struct project_file *from, const char *dotted)
+                                          const struct project_file *from, const char *dotted)
 {
 	struct arena scratch = {0};
 	struct resolve_paths paths;
@@ -179,9 +179,11 @@ static bool is_missing(struct project *project, const char *path)
 
 	if ((project->missing.count + 1) * 2 > project->missing_room) {
 		project->missing_room = project->missing_room ? project->missing_room * 2 : 1024;
-		project->missing_index = arena_array(&project->arena, uint32_t, project->missing_room);
+		project->missing_index =
+		        arena_array(&project->arena, uint32_t, project->missing_room);
 		for (uint32_t i = 0; i < project->missing.count; i++) {
-			uint64_t at = hash_bytes(project->missing.at[i], strlen(project->missing.at[i]));
+			uint64_t at =
+			        hash_bytes(project->missing.at[i], strlen(project->missing.at[i]));
 
 			while (project->missing_index[at & (project->missing_room - 1)])
 				at++;
@@ -195,7 +197,8 @@ static bool is_missing(struct project *project, const char *path)
 	}
 	if (access(path, R_OK) == 0)
 		return false;
-	vec_push(&project->arena, &project->missing, arena_text(&project->arena, path, strlen(path)));
+	vec_push(&project->arena, &project->missing,
+	         arena_text(&project->arena, path, strlen(path)));
 	project->missing_index[place & (project->missing_room - 1)] = project->missing.count;
 	return true;
 }
@@ -224,7 +227,7 @@ static void want(struct project *project, struct project_file *file)
 }
 
 static void want_import(struct project *project, const struct project_file *from,
-			const char *dotted, struct arena *scratch)
+                        const char *dotted, struct arena *scratch)
 {
 	struct resolve_paths paths;
 
@@ -247,7 +250,7 @@ static const struct ir_inst *producer(const struct ir_func *func, const struct i
 
 /* `import a.b` and `from a import b`: b may be a module too. */
 static void want_imports_of(struct project *project, const struct project_file *file,
-			    const struct ir_func *func, struct arena *scratch)
+                            const struct ir_func *func, struct arena *scratch)
 {
 	for (uint32_t i = 1; i < func->insts.count; i++) {
 		const struct ir_inst *inst = &func->insts.at[i];
@@ -256,14 +259,16 @@ static void want_imports_of(struct project *project, const struct project_file *
 
 		if (inst->op == OP_import) {
 			want_import(project, file,
-				    intern_chars(project->names, (sym_id){inst->name}, NULL), scratch);
+			            intern_chars(project->names, (sym_id){inst->name}, NULL),
+			            scratch);
 		} else if (inst->op == OP_import_from && producer(func, inst)->op == OP_import) {
-			module = intern_chars(project->names, (sym_id){producer(func, inst)->name}, NULL);
+			module = intern_chars(project->names, (sym_id){producer(func, inst)->name},
+			                      NULL);
 			text_add_chars(&dotted, module);
 			if (module[strlen(module) - 1] != '.')
 				text_add_char(&dotted, '.');
 			text_add_chars(&dotted,
-				       intern_chars(project->names, (sym_id){inst->name}, NULL));
+			               intern_chars(project->names, (sym_id){inst->name}, NULL));
 			want_import(project, file, text_chars(&dotted), scratch);
 		}
 	}

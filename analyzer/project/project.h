@@ -21,7 +21,7 @@ struct project_file {
 	bool linted;                 /* asked for, not only imported */
 	bool relevant;               /* false: the scan left it out */
 	bool wanted;                 /* lowered, or about to be */
-	const char *path;     /* its normal path */
+	const char *path;            /* its normal path */
 	const char *root;            /* the folder above its outermost package */
 	uint32_t number;             /* its place in the project */
 	struct arena arena;          /* IR and all that belongs to this file */
@@ -50,7 +50,7 @@ struct intern *project_names(const struct project *project);
 /* The file that `dotted` (leading dots: relative) means when `from` imports it;
  * NULL when it is not the project's. */
 const struct project_file *project_import(const struct project *project,
-					  const struct project_file *from, const char *dotted);
+                                          const struct project_file *from, const char *dotted);
 
 /* Every look-up that found a file, once each, in no order: what depends on what. */
 uint32_t project_link_count(const struct project *project);

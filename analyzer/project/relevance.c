@@ -7,8 +7,8 @@
 
 bool relevance_of(const struct source *source)
 {
-	static const char *const words[] = {"torch", "lightning", "accelerate", ".backward(",
-					    "no_grad", "fastai", "transformers", "ignite"};
+	static const char *const words[] = {"torch",   "lightning", "accelerate",   ".backward(",
+	                                    "no_grad", "fastai",    "transformers", "ignite"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (memmem(source->text, source->length, words[i], strlen(words[i])))
@@ -28,25 +28,25 @@ static size_t name_length(const char *at, const char *end)
 	const char *start = at;
 
 	while (at < end && (*at == '.' || *at == '_' || (*at >= '0' && *at <= '9') ||
-			    (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))
+	                    (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))
 		at++;
 	return (size_t)(at - start);
 }
 
 void relevance_imports(const struct source *source,
-		       void (*found)(void *context, const char *dotted, size_t length),
-		       void *context)
+                       void (*found)(void *context, const char *dotted, size_t length),
+                       void *context)
 {
 	for (uint32_t l = 0; l < source->line_count; l++) {
 		const char *at = source->text + source->lines[l];
-		const char *end = source->text +
-				  (l + 1 < source->line_count ? source->lines[l + 1] : source->length);
+		const char *end = source->text + (l + 1 < source->line_count ? source->lines[l + 1]
+		                                                             : source->length);
 		size_t skip;
 
 		at = skip_blanks(at, end);
-		skip = end - at > 7 && memcmp(at, "import ", 7) == 0   ? 7
+		skip = end - at > 7 && memcmp(at, "import ", 7) == 0 ? 7
 		       : end - at > 5 && memcmp(at, "from ", 5) == 0 ? 5
-								      : 0;
+		                                                     : 0;
 		if (skip == 0)
 			continue;
 		at = skip_blanks(at + skip, end);

@@ -13,7 +13,7 @@ bool relevance_of(const struct source *source);
 /* Calls `found` with each module that a line of the text imports, as far as a
  * look at the lines tells. */
 void relevance_imports(const struct source *source,
-		       void (*found)(void *context, const char *dotted, size_t length),
-		       void *context);
+                       void (*found)(void *context, const char *dotted, size_t length),
+                       void *context);
 
 #endif

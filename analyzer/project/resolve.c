@@ -50,7 +50,7 @@ const char *resolve_folder(struct arena *arena, const char *path)
 }
 
 static void add_path(struct arena *arena, struct resolve_paths *paths, const char *folder,
-		     const char *rest, const char *suffix)
+                     const char *rest, const char *suffix)
 {
 	struct text path = {.arena = arena};
 
@@ -61,7 +61,7 @@ static void add_path(struct arena *arena, struct resolve_paths *paths, const cha
 }
 
 static void add_module(struct arena *arena, struct resolve_paths *paths, const char *folder,
-		       const char *dotted)
+                       const char *dotted)
 {
 	struct text rest = {.arena = arena};
 
@@ -76,7 +76,7 @@ static void add_module(struct arena *arena, struct resolve_paths *paths, const c
 }
 
 void resolve_python(struct arena *arena, const char *importer, const char *package_root,
-		    const char *dotted, struct resolve_paths *paths)
+                    const char *dotted, struct resolve_paths *paths)
 {
 	const char *folder = resolve_folder(arena, importer);
 	size_t dots = strspn(dotted, ".");

@@ -15,7 +15,7 @@ struct resolve_paths {
 
 /* `package_root`: the folder above the outermost package that holds the file. */
 void resolve_python(struct arena *arena, const char *importer, const char *package_root,
-		    const char *dotted, struct resolve_paths *paths);
+                    const char *dotted, struct resolve_paths *paths);
 /* Without "./", "//" and "x/..", as text. */
 const char *resolve_normal(struct arena *arena, const char *path);
 const char *resolve_folder(struct arena *arena, const char *path);
