@@ -1,0 +1,143 @@
+/* Modules: what calling one gives, and the hooks it runs. */
+
+#include "analyzer/facts/calls.h"
+
+#include <string.h>
+
+/* Modules. */
+
+static bool inside_module(const struct analysis *a, context_id context)
+{
+	for (; context.n != 0; context = context_get(a, context)->parent)
+		if (sym_is(context_get(a, context)->func->name, SYM_forward))
+			return true;
+	return false;
+}
+
+static void note_eval(struct analysis *a, struct activation *act, struct state *state,
+                      struct call call, value_id result)
+{
+	const value_id tensors = tensors_in(a, state, result, 3);
+	const struct value *v = value_get(a, tensors);
+
+	if (inside_module(a, act->context) || a->module_depth > 0)
+		return;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (object_read(state, v->refs[i])->tensor & T_GRAPH)
+			event_note(a, act, call.inst, EVENT_EVAL, (object_id){0}, v->refs[i]);
+}
+
+static void run_hooks(struct analysis *a, struct activation *act, struct state *state,
+                      struct call call, object_id module, value_id result)
+{
+	const sym_id hooks = intern_text(a->names, "$forward_hooks", 14);
+	value_id functions = field_get(object_read(state, module), hooks.n);
+	const struct argument arguments[3] = {
+	        {value_of(a, module), {0}}, {arguments_all(a, call), {0}}, {result, {0}}};
+
+	if (functions.n == 0)
+		return;
+	a->hook_depth++;
+	call_value(a, act, state, (struct call){call.inst, 9, arguments, 3}, functions);
+	a->hook_depth--;
+}
+
+static value_id module_result(struct analysis *a, struct activation *act, struct state *state,
+                              struct call call, object_id module)
+{
+	const struct object *object = object_read(state, module);
+	const bool weights = object->flags & O_HAS_WEIGHTS && !(object->flags & O_FROZEN);
+	const char *class_name = external_class(a, state, module);
+	const struct api_entry *entry =
+	        class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
+	object_id id;
+	struct object *result;
+
+	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry || entry->result != KIND_TENSOR) {
+		value_id opaque = unknown_value(a, act, state, call.inst, 0x33 + call.part,
+		                                arguments_all(a, call));
+
+		id = value_single(a, opaque);
+		result = object_write(a, state, id);
+		result->tensor |= T_SAVES;
+	} else {
+		id = tensor_make(a, act, state, call.inst, 0x34 + call.part, arguments_all(a, call),
+		                 T_SAVES);
+		def_of(a, id)->api = entry;
+		result = object_write(a, state, id);
+	}
+	result->tensor |= T_MODULE | T_OUTPUT;
+	if (object_read(state, module)->flags & O_DEVICE)
+		result->tensor |= T_DEVICE;
+	if (!(state->modes & MODE_ON)) {
+		result->tensor &= (uint16_t) ~(T_GRAPH | T_ASSUMED);
+		result->tensor |= T_BARE;
+		result->parents = (value_id){0};
+	} else if (weights) {
+		result->tensor |= T_GRAPH;
+		if (!(state->modes & MODE_OFF))
+			result->tensor &= (uint16_t)~T_BARE;
+	}
+	def_of(a, id)->tensor_seen |= result->tensor;
+	return value_of(a, id);
+}
+
+static bool is_chain_of_modules(struct analysis *a, const struct state *state, object_id module)
+{
+	const char *class_name = external_class(a, state, module);
+	const struct value *parts = value_get(a, object_read(state, module)->elements);
+
+	if (!class_name || !api_is_a(class_name, strlen(class_name), "torch.nn.Sequential"))
+		return false;
+	for (uint32_t i = 0; i < parts->count; i++)
+		if (!(object_read(state, parts->refs[i])->flags & O_MODULE))
+			return false;
+	return parts->count > 0;
+}
+
+/* nn.Sequential: objects are numbered as they are made, which is the order of the parts. */
+static value_id call_in_order(struct analysis *a, struct activation *act, struct state *state,
+                              struct call call, object_id module)
+{
+	const value_id elements = object_read(state, module)->elements;
+	const struct value *parts = value_get(a, elements);
+	struct argument x = {arguments_all(a, call), {0}};
+
+	for (uint32_t i = 0; i < parts->count && state->reachable; i++) {
+		object_id part = parts->refs[i];
+
+		if (object_read(state, module)->flags & O_FROZEN)
+			object_write(a, state, part)->flags |= O_FROZEN;
+		if (object_read(state, module)->flags & O_DEVICE)
+			object_write(a, state, part)->flags |= O_DEVICE;
+		a->module_depth++;
+		x.value = call_module(a, act, state,
+		                      (struct call){call.inst, 0x400 * (i + 1), &x, 1}, part);
+		a->module_depth--;
+	}
+	return x.value;
+}
+
+value_id call_module(struct analysis *a, struct activation *act, struct state *state,
+                     struct call call, object_id module)
+{
+	const value_id classes = object_read(state, module)->of;
+	value_id method = class_lookup(a, state, classes, sym(SYM_call));
+	struct argument room[MAX_ARGUMENTS + 1];
+	value_id result;
+
+	if (method.n == 0)
+		method = class_lookup(a, state, classes, sym(SYM_forward));
+	if (method.n == 0)
+		method = field_get(object_read(state, module), (uint32_t)SYM_forward);
+	if (method.n)
+		result = call_value(a, act, state, with_receiver(call, module, a, room), method);
+	else if (is_chain_of_modules(a, state, module))
+		result = call_in_order(a, act, state, call, module);
+	else
+		result = module_result(a, act, state, call, module);
+	run_hooks(a, act, state, call, module, result);
+	if ((object_read(state, module)->flags & (O_EVAL | O_TRAINING)) == O_EVAL)
+		note_eval(a, act, state, call, result);
+	return result;
+}

@@ -1,0 +1,20 @@
+#ifndef GRAPHLINT_FACTS_CALLS_H
+#define GRAPHLINT_FACTS_CALLS_H
+
+/* What the files that follow calls share: arguments, construction, modules, and
+ * callees that are not known. */
+
+#include "analyzer/facts/analysis.h"
+
+enum { MAX_ARGUMENTS = 24, MAX_RECURSION = 2 };
+
+void bind_parameters(struct analysis *a, struct activation *act, struct state *state,
+                     struct call call, object_id function, object_id frame);
+struct call with_receiver(struct call call, object_id receiver, struct analysis *a,
+                          struct argument *room);
+value_id make_record_tuple(struct analysis *a, struct activation *act, struct state *state,
+                           struct call call, object_id class);
+value_id call_unknown_object(struct analysis *a, struct activation *act, struct state *state,
+                             struct call call, object_id id);
+
+#endif
