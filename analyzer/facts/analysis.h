@@ -21,6 +21,7 @@ enum facts_limits {
 	FACTS_SWEEP_OBJECTS = 96, /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
+	FACTS_MAX_NESTED = 32, /* classes made inside functions, looked at by themselves */
 	FACTS_IMPORT_DEPTH = 2,  /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
 	FACTS_ENTRY_CLASSES = 20,
@@ -109,6 +110,11 @@ struct file_facts {
 	function_list known; /* functions that the body is known to call */
 };
 
+struct nested_class {
+	object_id id;
+	struct state *state; /* where it is made */
+};
+
 struct left_mode { /* a function returned with modes that it was not entered with */
 	uint32_t event;
 	uint8_t modes;
@@ -131,6 +137,7 @@ struct analysis {
 	VEC(struct function_facts) functions;
 	struct id_table function_index;
 	struct activation *top;
+	VEC(struct nested_class) nested; /* made inside functions of this root */
 	VEC(object_id) pinned;      /* roots beside the frames */
 	VEC(struct site) backwards; /* where backward or autograd.grad runs */
 	VEC(object_id) walk;        /* scratch of graph_walk */

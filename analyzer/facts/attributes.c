@@ -198,6 +198,23 @@ static const struct api_entry *method_of(const char *class_name, const char *nam
 	return entry;
 }
 
+/* Built-in kinds have the methods of the table and no others. */
+static bool has_fixed_attributes(enum object_kind kind)
+{
+	switch (kind) {
+	case OBJECT_TENSOR:
+	case OBJECT_LIST:
+	case OBJECT_TUPLE:
+	case OBJECT_SET:
+	case OBJECT_DEQUE:
+	case OBJECT_DICT:
+	case OBJECT_ITERATOR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static value_id missing_attribute(struct analysis *a, struct activation *act, struct state *state,
                                   uint32_t inst, object_id id, sym_id name)
 {
@@ -211,7 +228,7 @@ static value_id missing_attribute(struct analysis *a, struct activation *act, st
 		return apply_property(a, act, state, inst, value_of(a, id), entry);
 	if (entry)
 		return bind_external(a, act, state, inst, id, entry);
-	if (def_of(a, id)->kind == OBJECT_TENSOR)
+	if (has_fixed_attributes(def_of(a, id)->kind))
 		return value_flags(a, V_CLEAN); /* no such method: something else is meant */
 	dynamic = def_of(a, id)->kind == OBJECT_INSTANCE ? object_read(state, id)->elements
 	                                                 : (value_id){0};
@@ -377,6 +394,12 @@ static value_id object_attribute(struct analysis *a, struct activation *act, str
 		if (own.n == 0)
 			own = named_result(a, object_read(state, id), name);
 		return own.n ? own : missing_attribute(a, act, state, inst, id, name);
+	case OBJECT_LIST:
+	case OBJECT_SET:
+	case OBJECT_DEQUE:
+	case OBJECT_DICT:
+	case OBJECT_ITERATOR:
+		return missing_attribute(a, act, state, inst, id, name);
 	default:
 		own = field_get(object_read(state, id), name.n);
 		return own.n ? own : missing_attribute(a, act, state, inst, id, name);
@@ -505,6 +528,13 @@ void attribute_set(struct analysis *a, struct activation *act, struct state *sta
 			note_context_store(a, act, state, inst, id, value);
 			set_field(a, act, state, inst, object, id, name, value);
 			break;
+		case OBJECT_LIST:
+		case OBJECT_TUPLE:
+		case OBJECT_SET:
+		case OBJECT_DEQUE:
+		case OBJECT_DICT:
+		case OBJECT_ITERATOR:
+			break; /* their fields are elements */
 		default:
 			if (!call_setter(a, act, state, inst, id, name, value))
 				set_field(a, act, state, inst, object, id, name, value);

@@ -587,7 +587,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 		return p->felt;
 	case EVENT_FLUSH:
 	case EVENT_SYNC:
-		return innermost_loop(a, p->context, p->inst, &where, &loop);
+		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
 	case EVENT_CREATE_GRAPH:
 		return !a->gradients_cleared;
 	case EVENT_CHAIN:

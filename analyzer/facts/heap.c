@@ -203,9 +203,15 @@ struct object *object_write(struct analysis *a, struct state *state, object_id i
 	return object;
 }
 
+/* Kinds whose fields are attributes; items stand apart from them. */
+static bool has_attributes(enum object_kind kind)
+{
+	return kind == OBJECT_INSTANCE || kind == OBJECT_UNKNOWN;
+}
+
 uint32_t item_key(const struct analysis *a, object_id owner, object_id key)
 {
-	return key.n + (def_of(a, owner)->kind == OBJECT_INSTANCE ? ITEM_KEYS : 0);
+	return key.n + (has_attributes(def_of(a, owner)->kind) ? ITEM_KEYS : 0);
 }
 
 object_id key_constant(const struct analysis *a, object_id owner, uint32_t key)

@@ -341,6 +341,21 @@ static bool tells_anything(struct root *root, const struct ir_func *outer)
 	return false;
 }
 
+static void run_nested(struct root *root)
+{
+	struct state *before = root->state;
+
+	for (uint32_t i = 0; i < root->a->nested.count; i++) {
+		const struct nested_class nested = root->a->nested.at[i];
+
+		root->state = nested.state;
+		if (class_needs_run(root, nested.id))
+			run_class_root(root, nested.id);
+	}
+	root->state = before;
+	memset(&root->a->nested, 0, sizeof(root->a->nested));
+}
+
 static void run_candidate(struct root *root, const struct candidate *candidate)
 {
 	const uint32_t before = root->a->pending.count;
@@ -356,6 +371,7 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 	} else if (!runs_already(root, candidate)) {
 		run_function_root(root, candidate->outer);
 	}
+	run_nested(root);
 	events_doubt(root->a, before);
 	root->a->exhausted = false;
 }
@@ -368,6 +384,7 @@ void run_roots(struct root *root)
 	struct arena work = {0};
 
 	mark_referenced(root, &list, OP_load);
+	run_nested(root);
 	heap_switch(root->a, &work);
 	for (int referenced = 0; referenced <= 1; referenced++)
 		for (uint32_t i = 0; i < list.count; i++)

@@ -320,7 +320,7 @@ static void found_import(void *context, const char *dotted, size_t length)
 	memcpy(name, dotted, length);
 	name[length] = 0;
 	file = project_import(scan->project, scan->file, name);
-	scan->relevant = file && file->relevant;
+	scan->relevant = file && file->matters;
 }
 
 /* A file that imports one that matters, matters. */
@@ -332,10 +332,10 @@ static bool spread_relevance(struct project *project)
 		struct project_file *file = project->files.at[i];
 		struct import_scan scan = {project, file, false};
 
-		if (file->relevant || !file->front)
+		if (file->matters || !file->front)
 			continue;
 		relevance_imports(file->source, found_import, &scan);
-		file->relevant = scan.relevant;
+		file->matters = scan.relevant;
 		changed |= scan.relevant;
 	}
 	return changed;
@@ -346,7 +346,7 @@ static void scan_job(void *context, size_t index, unsigned worker)
 	struct project *project = context;
 
 	(void)worker;
-	project->files.at[index]->relevant = relevance_of(project->files.at[index]->source);
+	project->files.at[index]->matters = relevance_of(project->files.at[index]->source);
 }
 
 void project_load(struct project *project, struct thread_pool *pool, bool no_skip)
@@ -357,10 +357,11 @@ void project_load(struct project *project, struct thread_pool *pool, bool no_ski
 		struct project_file *file = project->files.at[i];
 
 		file->root = package_root(&project->arena, path_of(file));
-		file->relevant |= no_skip;
 	}
-	while (!no_skip && spread_relevance(project))
+	while (spread_relevance(project))
 		;
+	for (uint32_t i = 0; i < project->linted; i++)
+		project->files.at[i]->relevant = project->files.at[i]->matters || no_skip;
 	for (uint32_t i = 0; i < project->linted; i++)
 		if (project->files.at[i]->relevant)
 			want(project, project->files.at[i]);

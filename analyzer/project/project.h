@@ -19,7 +19,8 @@ struct project_file {
 	const struct front_end *front;
 	struct front_result lowered; /* .module NULL: not lowered */
 	bool linted;                 /* asked for, not only imported */
-	bool relevant;               /* false: the scan left it out */
+	bool matters;                /* the scan found something of ours in it */
+	bool relevant;               /* it matters, or nothing is skipped */
 	bool wanted;                 /* lowered, or about to be */
 	const char *path;            /* its normal path */
 	const char *root;            /* the folder above its outermost package */
