@@ -106,7 +106,7 @@ static void add_curve(struct finding *finding, double per_step, bool exact)
 	for (int i = 0; i < 32; i++)
 		bytes[i] = (int64_t)(per_step * 32 * i / 31);
 	finding->replay = (struct finding_replay){
-	        .verdict = REPLAY_LINEAR,
+	        .verdict = EVIDENCE_LINEAR,
 	        .exact = exact,
 	        .steps = 32,
 	        .live_bytes = bytes,
@@ -314,10 +314,9 @@ START_TEST(nothing_found_is_not_nothing_looked_at)
 
 	vec_push(&arena, &outcome.skipped, (struct skipped){.path = "a.py", .reason = "too large"});
 	out = write_report("text", &report);
-	ck_assert_str_eq(
-	        text_chars(&out),
-	        "not analysed a.py: too large\n"
-	        "No findings in what could be analysed: 1 file, 1 place not analysed.\n");
+	ck_assert_str_eq(text_chars(&out),
+	                 "not analysed a.py: too large\n"
+	                 "No findings in what could be analysed: 1 file, 1 place not analysed.\n");
 }
 END_TEST
 

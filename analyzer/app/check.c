@@ -89,6 +89,7 @@ bool check_settings(struct app *app, struct engine_settings *engine)
 	        .jobs = (unsigned)settings_number(settings, OPTION_jobs),
 	        .no_skip = settings_flag(settings, OPTION_no_skip),
 	        .selection = settings->selection,
+	        .confirm = (enum confirm_mode)settings_number(settings, OPTION_confirm),
 	        .least_confidence = (enum confidence)(
 	                CONFIDENCE_LIKELY + settings_number(settings, OPTION_min_confidence)),
 	        .file_ignores = settings->file_ignores.at,

@@ -107,7 +107,7 @@ static void collect_stale(struct arena *arena, const entry_list *entries, struct
 }
 
 const char *baseline_filter(struct arena *arena, const char *path, const char *root,
-			    struct outcome *outcome)
+                            struct outcome *outcome)
 {
 	finding_list *findings = &outcome->findings;
 	entry_list entries = {0};
@@ -148,8 +148,8 @@ void baseline_print(const finding_list *findings, const char *root, struct text 
 		emit_open_object(&json, NULL);
 		emit_text(&json, "code", finding->rule->code);
 		emit_text(&json, "filename",
-			  root ? path_below(&arena, root, finding->source->path)
-			       : finding->source->path);
+		          root ? path_below(&arena, root, finding->source->path)
+		               : finding->source->path);
 		emit_text(&json, "message", finding->message);
 		emit_text(&json, "fingerprint", hex);
 		emit_close_object(&json);

@@ -10,7 +10,7 @@
 /* Takes what the file lists out of the outcome. Returns NULL, or why the file
  * could not be used. */
 const char *baseline_filter(struct arena *arena, const char *path, const char *root,
-			    struct outcome *outcome);
+                            struct outcome *outcome);
 /* The baseline of these findings. */
 void baseline_print(const finding_list *findings, const char *root, struct text *out);
 

@@ -16,7 +16,7 @@ extern char **environ;
 enum { READ_BYTES = 1 << 16 };
 
 struct changed {
-	const char *path; /* absolute */
+	const char *path;     /* absolute */
 	uint32_t first, last; /* rows; last UINT32_MAX: to the end */
 };
 
@@ -130,7 +130,7 @@ static void read_diff(struct arena *arena, const char *top, const char *diff, ch
 			size_t end = length && diff[length - 1] == '\t' ? length - 1 : length;
 
 			path = !strncmp(diff, "+++ b/", 6) ? joined(arena, top, diff + 6, end - 6)
-							   : NULL;
+			                                   : NULL;
 		} else if (!strncmp(diff, "@@ ", 3)) {
 			read_hunk(arena, diff, path, changes);
 		}
@@ -138,7 +138,7 @@ static void read_diff(struct arena *arena, const char *top, const char *diff, ch
 }
 
 static void read_untracked(struct arena *arena, const char *top, const struct text *paths,
-			   change_list *changes)
+                           change_list *changes)
 {
 	for (size_t at = 0; at < paths->length; at += strlen(paths->at + at) + 1) {
 		struct changed changed = {.first = 1, .last = UINT32_MAX};
@@ -177,7 +177,7 @@ static bool is_changed(const change_list *changes, const char *path, uint32_t fi
 }
 
 static bool touches(struct arena *arena, const change_list *changes, const struct source *source,
-		    struct span span)
+                    struct span span)
 {
 	const char *absolute = path_absolute(arena, source->path);
 	uint32_t first = source_line_at(source, span.start) + 1;
@@ -210,9 +210,8 @@ static const char *complain(struct arena *arena, const char *what, const struct 
 	struct text complaint = {.arena = arena};
 	size_t length = strcspn(text_chars(&answer->err), "\n");
 
-	text_print(&complaint, "%s: %.*s", what,
-		   answer->status == -1 ? 22 : (int)length,
-		   answer->status == -1 ? "git could not be run\n " : text_chars(&answer->err));
+	text_print(&complaint, "%s: %.*s", what, answer->status == -1 ? 22 : (int)length,
+	           answer->status == -1 ? "git could not be run\n " : text_chars(&answer->err));
 	return text_chars(&complaint);
 }
 
@@ -229,13 +228,27 @@ static const char *find_top(struct arena *arena, const char **top)
 }
 
 static const char *find_changes(struct arena *arena, const char *top, const char *revision,
-				change_list *changes)
+                                change_list *changes)
 {
 	struct text end = {.arena = arena};
-	char *diff[] = {"git",	    "-C",	"",	     "-c",	"core.quotePath=off",
-			"diff",	    "--no-color", "--no-ext-diff", "--no-renames", "--src-prefix=a/",
-			"--dst-prefix=b/", "-U0",	"--end-of-options", NULL, "--", NULL};
-	char *others[] = {"git", "-C", "", "ls-files", "-z", "--others", "--exclude-standard", NULL};
+	char *diff[] = {"git",
+	                "-C",
+	                "",
+	                "-c",
+	                "core.quotePath=off",
+	                "diff",
+	                "--no-color",
+	                "--no-ext-diff",
+	                "--no-renames",
+	                "--src-prefix=a/",
+	                "--dst-prefix=b/",
+	                "-U0",
+	                "--end-of-options",
+	                NULL,
+	                "--",
+	                NULL};
+	char *others[] = {"git", "-C", "", "ls-files", "-z", "--others", "--exclude-standard",
+	                  NULL};
 	struct answer answer = {.out.arena = arena, .err.arena = arena};
 	struct answer untracked = {.out.arena = arena, .err.arena = arena};
 

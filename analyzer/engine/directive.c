@@ -211,14 +211,14 @@ static void read_slash_comment(struct reader *reader)
 		bool starts_word = !is_word(reader->text[reader->at - 1]);
 
 		if (starts_word && (read_nolint(reader, "NOLINTNEXTLINE", DIRECTIVE_NEXT_LINE) ||
-				    read_nolint(reader, "NOLINT", DIRECTIVE_NOLINT)))
+		                    read_nolint(reader, "NOLINT", DIRECTIVE_NOLINT)))
 			continue;
 		reader->at++;
 	}
 }
 
 void directive_read(struct arena *arena, const struct source *source, struct span span,
-		    directive_list *directives)
+                    directive_list *directives)
 {
 	struct reader reader = {arena, source->text, span.start, span.end, span, directives};
 

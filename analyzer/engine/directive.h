@@ -28,7 +28,7 @@ struct directive {
 	enum directive_kind kind;
 	struct span span; /* from the comment mark or word to the last code */
 	struct span comment;
-	bool has_list;    /* names codes; else it means all */
+	bool has_list; /* names codes; else it means all */
 	bool used;
 	VEC(struct directive_code) codes; /* those of other tools, too */
 };
@@ -37,7 +37,7 @@ typedef VEC(struct directive) directive_list;
 
 /* Appends the directives of the comment at `span`, its marks included. */
 void directive_read(struct arena *arena, const struct source *source, struct span span,
-		    directive_list *directives);
+                    directive_list *directives);
 /* "GL103": a code of ours, whether or not there is such a rule. */
 bool directive_code_is_ours(const char *selector);
 

@@ -26,6 +26,8 @@ void run_close(struct run *run)
 	thread_pool_close(run->pool);
 	for (uint32_t i = 0; i < run->file_count; i++)
 		arena_release(&run->files[i].arena);
+	for (uint32_t i = 0; i < run->confirmed; i++)
+		arena_release(run->confirm_arenas[i]);
 	arena_release(&run->arena);
 	free(run);
 }
@@ -116,6 +118,7 @@ static bool run_all(struct run *run)
 	find_events(run);
 	collect_gaps(run);
 	run_suppress(run);
+	run_confirm(run);
 	run_cache_store(run);
 	if (!run_cache_take(run))
 		return false;

@@ -23,6 +23,9 @@ struct model_row {
 	const char *effect; /* "returns-graph", "takes-graph", "detaches", "no-grad" */
 };
 
+/* Which findings are replayed: those that a budget allows, all, none. */
+enum confirm_mode { CONFIRM_AUTO, CONFIRM_ALWAYS, CONFIRM_NEVER };
+
 struct engine_settings {
 	const char *const *paths; /* "-" is standard input */
 	uint32_t path_count;
@@ -32,6 +35,7 @@ struct engine_settings {
 	bool no_skip;  /* lower every file in full */
 	struct selection selection;
 	enum confidence least_confidence;
+	enum confirm_mode confirm;
 	const struct file_ignore *file_ignores;
 	uint32_t file_ignore_count;
 	const struct model_row *models;

@@ -52,7 +52,7 @@ static bool row_names(const struct file_ignore *row, const struct rule *rule)
 }
 
 static bool is_ignored_in_file(struct run *run, const struct matcher *matchers,
-			       const struct finding *finding)
+                               const struct finding *finding)
 {
 	for (uint32_t i = 0; i < run->settings->file_ignore_count; i++) {
 		if (row_names(matchers[i].row, finding->rule) &&
@@ -63,7 +63,7 @@ static bool is_ignored_in_file(struct run *run, const struct matcher *matchers,
 }
 
 static bool is_reported(struct run *run, const struct rule_choice *choice,
-			const struct matcher *matchers, const struct finding *finding)
+                        const struct matcher *matchers, const struct finding *finding)
 {
 	return choice->on && finding->confidence >= run->settings->least_confidence &&
 	       run_is_in_shard(run, finding->source->path) &&
@@ -73,7 +73,7 @@ static bool is_reported(struct run *run, const struct rule_choice *choice,
 void run_filter(struct run *run)
 {
 	struct rule_choice *choices =
-		selection_apply(&run->arena, &run->settings->selection, run->rules);
+	        selection_apply(&run->arena, &run->settings->selection, run->rules);
 	struct matcher *matchers = read_patterns(run);
 	finding_list *findings = &run->outcome.findings;
 	uint32_t kept = 0;

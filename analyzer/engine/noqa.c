@@ -20,7 +20,7 @@ static uint32_t line_of_noqa(const struct finding *finding)
 {
 	const struct source *source = finding->source;
 	uint32_t last = finding->span.end > finding->span.start ? finding->span.end - 1
-								: finding->span.start;
+	                                                        : finding->span.start;
 
 	return source_line_at(source, last);
 }
@@ -28,7 +28,7 @@ static uint32_t line_of_noqa(const struct finding *finding)
 /* Where the last comment of a line starts, for a line that may hold `#` in a
  * string: the directive reader decides, so a `#` without one counts as none. */
 static struct directive *noqa_on_line(struct arena *arena, const struct source *source,
-				      struct span line, directive_list *directives)
+                                      struct span line, directive_list *directives)
 {
 	for (uint32_t at = line.start; at < line.end; at++) {
 		if (source->text[at] != '#')
@@ -67,7 +67,7 @@ static bool directive_has(const struct directive *directive, const char *code)
 
 /* The codes of the findings first..end-1, all on one line. */
 static const char *codes_of(struct adding *adding, const finding_list *findings, uint32_t first,
-			    uint32_t end, const struct directive *directive)
+                            uint32_t end, const struct directive *directive)
 {
 	struct text codes = {.arena = adding->arena};
 
@@ -89,15 +89,14 @@ static bool is_cpp(const struct source *source)
 }
 
 static bool add_line(struct adding *adding, const finding_list *findings, uint32_t first,
-		     uint32_t end)
+                     uint32_t end)
 {
-	struct span line =
-		source_line_span(adding->source, line_of_noqa(&findings->at[first]));
+	struct span line = source_line_span(adding->source, line_of_noqa(&findings->at[first]));
 	directive_list directives = {0};
 	struct directive *directive =
-		is_cpp(adding->source)
-			? NULL
-			: noqa_on_line(adding->arena, adding->source, line, &directives);
+	        is_cpp(adding->source)
+	                ? NULL
+	                : noqa_on_line(adding->arena, adding->source, line, &directives);
 	const char *codes = codes_of(adding, findings, first, end, directive);
 	struct text comment = {.arena = adding->arena};
 	struct insertion insertion = {.at = directive ? directive->span.end : line.end};
@@ -108,10 +107,10 @@ static bool add_line(struct adding *adding, const finding_list *findings, uint32
 	       strchr(" \t", adding->source->text[insertion.at - 1]))
 		insertion.at--;
 	text_print(&comment,
-		   directive		  ? ", %s"
-		   : is_cpp(adding->source) ? "  // NOLINT(%s)"
-					    : "  # noqa: %s",
-		   codes);
+	           directive                ? ", %s"
+	           : is_cpp(adding->source) ? "  // NOLINT(%s)"
+	                                    : "  # noqa: %s",
+	           codes);
 	insertion.text = text_chars(&comment);
 	vec_push(adding->arena, &adding->insertions, insertion);
 	return true;
@@ -123,7 +122,7 @@ static size_t mark_length(const struct source *source)
 	if (!memcmp(source->bytes, "\xef\xbb", 2))
 		return 3;
 	if (source->size >= 4 && (!memcmp(source->bytes, "\xff\xfe\0\0", 4) ||
-				  !memcmp(source->bytes, "\0\0\xfe\xff", 4)))
+	                          !memcmp(source->bytes, "\0\0\xfe\xff", 4)))
 		return 4;
 	return 2;
 }
@@ -148,7 +147,7 @@ static bool encode(const struct adding *adding, struct text *out)
 
 /* The findings of one file, in order of their lines. */
 static uint32_t add_file(struct adding *adding, const finding_list *findings, uint32_t first,
-			 uint32_t end)
+                         uint32_t end)
 {
 	uint32_t added = 0;
 
@@ -163,7 +162,7 @@ static uint32_t add_file(struct adding *adding, const finding_list *findings, ui
 }
 
 static void write_file(struct adding *adding, uint32_t added, noqa_write *write, void *context,
-		       struct noqa_result *result)
+                       struct noqa_result *result)
 {
 	struct text bytes = {.arena = adding->arena};
 
@@ -178,7 +177,7 @@ static void write_file(struct adding *adding, uint32_t added, noqa_write *write,
 }
 
 struct noqa_result noqa_add(struct arena *arena, const struct outcome *outcome, noqa_write *write,
-			    void *context)
+                            void *context)
 {
 	const finding_list *findings = &outcome->findings;
 	struct noqa_result result = {0};
@@ -193,7 +192,7 @@ struct noqa_result noqa_add(struct arena *arena, const struct outcome *outcome, 
 			result.left_out += next - i;
 		else
 			write_file(&adding, add_file(&adding, findings, i, next), write, context,
-				   &result);
+			           &result);
 	}
 	return result;
 }

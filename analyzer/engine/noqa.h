@@ -18,6 +18,6 @@ struct noqa_result {
 typedef bool noqa_write(void *context, const struct source *source, const struct text *bytes);
 
 struct noqa_result noqa_add(struct arena *arena, const struct outcome *outcome, noqa_write *write,
-			    void *context);
+                            void *context);
 
 #endif

@@ -111,7 +111,7 @@ static void unpack_replay(struct unpacking *in, struct finding_replay *replay)
 	int64_t *bytes;
 	uint32_t count;
 
-	replay->verdict = (enum replay_verdict)unpack_number(in);
+	replay->verdict = (enum evidence)unpack_number(in);
 	replay->exact = unpack_number(in) != 0;
 	replay->bytes_per_step = unpack_real(in);
 	replay->nodes_per_step = unpack_real(in);

@@ -45,6 +45,8 @@ struct run {
 	struct outcome outcome;
 	struct run_cache cache;
 	bool ignores_cache;
+	struct arena **confirm_arenas; /* what evidence lives in */
+	uint32_t confirmed;
 	const char *here; /* the current folder */
 	const char *error;
 };
@@ -65,6 +67,8 @@ void run_cache_store(struct run *run);
 void run_cache_folders(struct run *run, struct cache_index *index);
 /* filter.c */
 void run_filter(struct run *run);
+/* confirm.c */
+void run_confirm(struct run *run);
 /* comments.c */
 void run_suppress(struct run *run);
 

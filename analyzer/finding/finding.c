@@ -109,18 +109,18 @@ const char *step_role_name(enum step_role role)
 	BUG("step role %d", (int)role);
 }
 
-const char *replay_verdict_name(enum replay_verdict verdict)
+const char *evidence_name(enum evidence verdict)
 {
 	switch (verdict) {
-	case REPLAY_NONE:
+	case EVIDENCE_NONE:
 		return "not-replayed";
-	case REPLAY_FLAT:
+	case EVIDENCE_FLAT:
 		return "flat";
-	case REPLAY_BOUNDED:
+	case EVIDENCE_BOUNDED:
 		return "bounded";
-	case REPLAY_LINEAR:
+	case EVIDENCE_LINEAR:
 		return "linear";
-	case REPLAY_SUPERLINEAR:
+	case EVIDENCE_SUPERLINEAR:
 		return "superlinear";
 	}
 	BUG("replay verdict %d", (int)verdict);

@@ -43,22 +43,22 @@ struct finding_fix {
 	const char *replayed; /* what the curve does after it; NULL: not replayed */
 };
 
-enum replay_verdict {
-	REPLAY_NONE, /* not replayed: `reason` says why */
-	REPLAY_FLAT,
-	REPLAY_BOUNDED,
-	REPLAY_LINEAR,
-	REPLAY_SUPERLINEAR,
+enum evidence {
+	EVIDENCE_NONE, /* not replayed: `reason` says why */
+	EVIDENCE_FLAT,
+	EVIDENCE_BOUNDED,
+	EVIDENCE_LINEAR,
+	EVIDENCE_SUPERLINEAR,
 };
 
 struct finding_replay {
-	enum replay_verdict verdict;
+	enum evidence verdict;
 	bool exact; /* else structural: bytes are a lower bound */
 	uint32_t steps;
 	const int64_t *live_bytes; /* one per step */
 	double bytes_per_step;
 	double nodes_per_step;
-	const char *reason;            /* REPLAY_NONE */
+	const char *reason;            /* EVIDENCE_NONE */
 	VEC(const char *) stand_ins;   /* what was stood in for */
 	VEC(const char *) retained_by; /* variable, list, tensor, node, saved tensor */
 };
@@ -91,6 +91,6 @@ void findings_merge(finding_list *findings);
 const char *severity_name(enum severity severity);
 const char *confidence_name(enum confidence confidence);
 const char *step_role_name(enum step_role role);
-const char *replay_verdict_name(enum replay_verdict verdict);
+const char *evidence_name(enum evidence verdict);
 
 #endif

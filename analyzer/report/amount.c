@@ -79,11 +79,11 @@ static void add_growth(const struct finding_replay *replay, uint64_t memory_byte
 		text_print(out, ", +%.*f node%s per step",
 		           replay->nodes_per_step == floor(replay->nodes_per_step) ? 0 : 1,
 		           replay->nodes_per_step, replay->nodes_per_step == 1 ? "" : "s");
-	if (replay->verdict == REPLAY_SUPERLINEAR)
+	if (replay->verdict == EVIDENCE_SUPERLINEAR)
 		text_add_chars(out, " and rising");
 	text_add_chars(out, "  ");
 	amount_sparkline(out, replay->live_bytes, replay->steps);
-	if (memory_bytes && replay->bytes_per_step >= 0.05 && replay->verdict == REPLAY_LINEAR) {
+	if (memory_bytes && replay->bytes_per_step >= 0.05 && replay->verdict == EVIDENCE_LINEAR) {
 		text_add_chars(out, "   ");
 		add_memory(out, memory_bytes);
 		text_add_chars(out, " lasts ");
@@ -94,7 +94,7 @@ static void add_growth(const struct finding_replay *replay, uint64_t memory_byte
 
 bool replay_sentence(const struct finding_replay *replay, uint64_t memory_bytes, struct text *out)
 {
-	if (replay->verdict == REPLAY_NONE) {
+	if (replay->verdict == EVIDENCE_NONE) {
 		if (replay->reason)
 			text_print(out, "not replayed: %s", replay->reason);
 		return replay->reason != NULL;
@@ -107,9 +107,9 @@ bool replay_sentence(const struct finding_replay *replay, uint64_t memory_bytes,
 		text_add_chars(out, " → ");
 		amount_bytes(out, (double)replay->live_bytes[replay->steps - 1]);
 	}
-	if (replay->verdict == REPLAY_LINEAR || replay->verdict == REPLAY_SUPERLINEAR)
+	if (replay->verdict == EVIDENCE_LINEAR || replay->verdict == EVIDENCE_SUPERLINEAR)
 		add_growth(replay, memory_bytes, out);
 	else
-		text_print(out, ", %s", replay_verdict_name(replay->verdict));
+		text_print(out, ", %s", evidence_name(replay->verdict));
 	return true;
 }

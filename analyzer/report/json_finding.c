@@ -76,7 +76,7 @@ static void add_fix(struct emitter *json, const char *name, const struct finding
 static void add_replay(struct emitter *json, const struct finding_replay *replay)
 {
 	emit_open_object(json, "replay");
-	emit_text(json, "verdict", replay_verdict_name(replay->verdict));
+	emit_text(json, "verdict", evidence_name(replay->verdict));
 	emit_optional(json, "reason", replay->reason);
 	emit_bool(json, "exact", replay->exact);
 	emit_number(json, "steps", replay->steps);
@@ -93,7 +93,7 @@ static void add_replay(struct emitter *json, const struct finding_replay *replay
 
 static bool has_replay(const struct finding_replay *replay)
 {
-	return replay->verdict != REPLAY_NONE || replay->reason;
+	return replay->verdict != EVIDENCE_NONE || replay->reason;
 }
 
 void json_finding(struct emitter *json, const char *name, const struct finding *finding)

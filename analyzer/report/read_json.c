@@ -80,9 +80,9 @@ static enum step_role role_of(const char *word_text)
 	FIND_WORD(STEP_BORN, STEP_NEEDED, step_role_name, word_text, STEP_TRAVELS);
 }
 
-static enum replay_verdict verdict_of(const char *word_text)
+static enum evidence verdict_of(const char *word_text)
 {
-	FIND_WORD(REPLAY_NONE, REPLAY_SUPERLINEAR, replay_verdict_name, word_text, REPLAY_NONE);
+	FIND_WORD(EVIDENCE_NONE, EVIDENCE_SUPERLINEAR, evidence_name, word_text, EVIDENCE_NONE);
 }
 
 static void read_steps(struct json_reading *reading, const json_t *list, struct finding *finding)

@@ -1,0 +1,227 @@
+/* Replays the loops of findings: what is shown to grow is confirmed, with its
+ * curve; what could not be replayed says why. */
+
+#include <string.h>
+
+#include "analyzer/engine/run.h"
+#include "analyzer/replay/replay.h"
+
+enum { AUTO_STEPS = 16, ALWAYS_STEPS = REPLAY_STEPS, LEAST_STEPS = 4 };
+
+/* What one file may cost without --confirm always; counted, so that every
+ * machine stops at the same place. */
+static const struct replay_budget auto_budget = {
+        .steps = 400000,
+        .host_bytes = UINT64_C(64) << 20,
+        .live_bytes = UINT64_C(2) << 30,
+        .nodes = 200000,
+        .seconds = 5,
+};
+
+/* The replay of one loop, for all findings in it. */
+struct measured_loop {
+	uint32_t line;
+	struct replay_result result;
+};
+
+struct file_confirm {
+	const struct project_file *file;
+	struct arena arena; /* results, until they are copied */
+	VEC(struct finding *) findings;
+	VEC(struct measured_loop) loops;
+};
+
+struct confirm {
+	struct run *run;
+	VEC(struct file_confirm *) files;
+};
+
+static const struct ir_module *find_module(void *data, const char *name, bool *is_package)
+{
+	const struct file_confirm *confirm = ((void **)data)[0];
+	const struct run *run = ((void **)data)[1];
+	const struct project_file *file = project_import(run->project, confirm->file, name);
+	const char *slash;
+
+	if (!file)
+		return NULL;
+	slash = strrchr(file->path, '/');
+	*is_package = strcmp(slash ? slash + 1 : file->path, "__init__.py") == 0;
+	return file->lowered.module;
+}
+
+static struct replay_result replay_at(struct run *run, struct file_confirm *confirm, uint32_t line)
+{
+	const bool always = run->settings->confirm == CONFIRM_ALWAYS;
+	void *data[2] = {confirm, run};
+	struct replay_request request = {
+	        .arena = &confirm->arena,
+	        .names = run->names,
+	        .module = confirm->file->lowered.module,
+	        .line = line,
+	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
+	        .budget = always ? NULL : &auto_budget,
+	        .find_module = find_module,
+	        .data = data,
+	};
+
+	return replay_run(&request);
+}
+
+static uint32_t loop_line(struct run *run, struct file_confirm *confirm, uint32_t row)
+{
+	struct replay_loop *loops;
+	const struct ir_module *module = confirm->file->lowered.module;
+	uint32_t count = replay_loops(&confirm->arena, run->names, module, &loops);
+	const struct replay_loop *loop = replay_choose(module, loops, count, row);
+
+	return loop ? loop->line : row;
+}
+
+static const struct replay_result *measure(struct run *run, struct file_confirm *confirm,
+                                           uint32_t row)
+{
+	const uint32_t line = loop_line(run, confirm, row);
+
+	for (uint32_t i = 0; i < confirm->loops.count; i++)
+		if (confirm->loops.at[i].line == line)
+			return &confirm->loops.at[i].result;
+	vec_push(&confirm->arena, &confirm->loops,
+	         (struct measured_loop){line, replay_at(run, confirm, line)});
+	return &confirm->loops.at[confirm->loops.count - 1].result;
+}
+
+static bool grows(enum replay_kind kind)
+{
+	return kind == REPLAY_LINEAR || kind == REPLAY_SUPERLINEAR;
+}
+
+static enum evidence evidence_of(const struct replay_result *result)
+{
+	const enum replay_kind bytes = result->bytes.kind, nodes = result->nodes.kind;
+
+	if (bytes == REPLAY_SUPERLINEAR || nodes == REPLAY_SUPERLINEAR)
+		return EVIDENCE_SUPERLINEAR;
+	if (grows(bytes) || grows(nodes))
+		return EVIDENCE_LINEAR;
+	return bytes == REPLAY_BOUNDED || nodes == REPLAY_BOUNDED ? EVIDENCE_BOUNDED
+	                                                          : EVIDENCE_FLAT;
+}
+
+static const char *copy(struct arena *arena, const char *text)
+{
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+/* Why there is no evidence; NULL: there is. */
+static const char *reason_of(const struct replay_result *result)
+{
+	if (result->loop_line == 0)
+		return "there is no loop to replay in this file";
+	if (result->count >= LEAST_STEPS)
+		return NULL;
+	if (result->error)
+		return result->error;
+	return result->limit ? result->limit : "the loop ended before it could be measured";
+}
+
+static void add_evidence(struct arena *arena, const struct replay_result *result,
+                         struct finding *finding)
+{
+	struct finding_replay *replay = &finding->replay;
+	int64_t *bytes;
+
+	replay->reason = copy(arena, reason_of(result));
+	if (replay->reason)
+		return;
+	bytes = arena_array(arena, int64_t, result->count);
+	for (uint32_t i = 0; i < result->count; i++)
+		bytes[i] = (int64_t)result->samples[i].live_bytes;
+	replay->verdict = evidence_of(result);
+	replay->exact = result->exact;
+	replay->steps = result->count;
+	replay->live_bytes = bytes;
+	replay->bytes_per_step = grows(result->bytes.kind) ? result->bytes.slope : 0;
+	replay->nodes_per_step = grows(result->nodes.kind) ? result->nodes.slope : 0;
+	for (uint32_t i = 0; i < result->stand_in_count; i++)
+		vec_push(arena, &replay->stand_ins, copy(arena, result->stand_ins[i]));
+	for (uint32_t i = 0; i < result->chain_count; i++)
+		vec_push(arena, &replay->retained_by, copy(arena, result->chain[i].text));
+	if (replay->verdict >= EVIDENCE_LINEAR &&
+	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN))
+		finding->confidence = CONFIDENCE_CONFIRMED;
+}
+
+/* Growth is what a replay can show: not modes, habits or single graphs. */
+static bool can_be_replayed(const struct finding *finding)
+{
+	static const char *const codes[] = {"GL301", "GL302", "GL303", "GL304", "GL401", "GL402"};
+
+	if (strncmp(finding->rule->code, "GL10", 4) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if (strcmp(codes[i], finding->rule->code) == 0)
+			return true;
+	return false;
+}
+
+static const struct project_file *file_of(const struct run *run, const struct source *source)
+{
+	for (uint32_t i = 0; i < project_file_count(run->project); i++)
+		if (project_file_at(run->project, i)->source == source)
+			return project_file_at(run->project, i);
+	return NULL;
+}
+
+static struct file_confirm *confirm_for(struct confirm *confirm, const struct source *source)
+{
+	const uint32_t last = confirm->files.count;
+	struct file_confirm *made;
+
+	/* findings are sorted by file */
+	if (last && confirm->files.at[last - 1]->file->source == source)
+		return confirm->files.at[last - 1];
+	made = arena_new(&confirm->run->arena, struct file_confirm);
+	made->file = file_of(confirm->run, source);
+	if (!made->file || !made->file->lowered.module)
+		return NULL;
+	vec_push(&confirm->run->arena, &confirm->files, made);
+	return made;
+}
+
+static void replay_file(void *data, size_t index, unsigned worker)
+{
+	struct confirm *confirm = data;
+	struct file_confirm *file = confirm->files.at[index];
+
+	(void)worker;
+	for (uint32_t i = 0; i < file->findings.count; i++) {
+		struct finding *finding = file->findings.at[i];
+		const uint32_t row = source_position(finding->source, finding->span.start).row;
+
+		add_evidence(&file->arena, measure(confirm->run, file, row), finding);
+	}
+}
+
+void run_confirm(struct run *run)
+{
+	struct confirm confirm = {.run = run};
+
+	if (run->settings->confirm == CONFIRM_NEVER)
+		return;
+	for (uint32_t i = 0; i < run->outcome.findings.count; i++) {
+		struct finding *finding = &run->outcome.findings.at[i];
+		struct file_confirm *file;
+
+		if (!can_be_replayed(finding) || !finding->source)
+			continue;
+		file = confirm_for(&confirm, finding->source);
+		if (file)
+			vec_push(&run->arena, &file->findings, finding);
+	}
+	thread_pool_run(run->pool, confirm.files.count, replay_file, &confirm);
+	run->confirmed = confirm.files.count;
+	run->confirm_arenas = arena_array(&run->arena, struct arena *, confirm.files.count + 1);
+	for (uint32_t i = 0; i < confirm.files.count; i++)
+		run->confirm_arenas[i] = &confirm.files.at[i]->arena;
+}
