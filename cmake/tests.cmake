@@ -25,6 +25,10 @@ foreach(line IN LISTS lines)
   add_test(NAME ${suite} COMMAND graphlint_tests ${suite})
 endforeach()
 add_test(NAME layers COMMAND sh "${CMAKE_SOURCE_DIR}/tests/check_layers.sh" "${CMAKE_SOURCE_DIR}")
+find_program(PYTHON3 python3)
+if(PYTHON3)
+  add_test(NAME metamorphic COMMAND "${PYTHON3}" "${CMAKE_SOURCE_DIR}/tests/metamorphic.py" $<TARGET_FILE:graphlint>)
+endif()
 add_test(NAME banned_functions
          COMMAND sh "${CMAKE_SOURCE_DIR}/tests/check_banned.sh" "${CMAKE_SOURCE_DIR}")
 
