@@ -38,8 +38,8 @@ static struct digest cache_key(struct run *run)
 	add_key(&key, settings->build);
 	if (!file_stamp_take("/proc/self/exe", &program))
 		program = (struct file_stamp){0};
-	text_print(&key, "%llu %llu %d %d %d %d %u/%u ", (unsigned long long)program.size,
-	           (unsigned long long)program.modified, settings->no_skip,
+	text_print(&key, "%llu %llu %d %d %d %d %d %u/%u ", (unsigned long long)program.size,
+	           (unsigned long long)program.modified, settings->no_skip, (int)settings->confirm,
 	           settings->discover.no_default_excludes, settings->discover.no_gitignore,
 	           settings->discover.force_exclude, settings->shard, settings->shards);
 	add_key(&key, run->here);

@@ -11,8 +11,8 @@
 
 enum facts_limits {
 	FACTS_MAX_DEPTH = 9,       /* calls inlined into each other */
-	FACTS_MAX_STEPS = 60000,   /* instructions of one root */
-	FACTS_FILE_STEPS = 400000, /* of all roots of a file; then each gets few */
+	FACTS_MAX_STEPS = 30000,   /* instructions of one root */
+	FACTS_FILE_STEPS = 150000, /* of all roots of a file; then each gets few */
 	FACTS_LEAST_STEPS = 2000,
 	FACTS_MAX_ROUNDS = 12,    /* runs of one block in one activation */
 	FACTS_MAX_REFS = 48,      /* objects in one value */
@@ -229,6 +229,8 @@ void state_age(struct analysis *a, struct state *state, context_id context, loop
 void state_sweep(struct analysis *a, struct state *state);
 
 /* graph.c */
+/* A fresh round of a->marks, by object id: nothing is cleared between walks. */
+uint32_t marks_begin(struct analysis *a);
 bool is_tensor_like(const struct analysis *a, object_id id);
 /* Adds to `found` each tensor-like object in the value, through containers. */
 value_id tensors_in(struct analysis *a, const struct state *state, value_id value, int depth);

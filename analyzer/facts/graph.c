@@ -202,8 +202,7 @@ void tensor_join_graph(struct analysis *a, struct state *state, object_id target
 	set_graph(a, state, target, object, carried, 0);
 }
 
-/* A fresh round of marks by object id: nothing is cleared between walks. */
-static uint32_t marks_begin(struct analysis *a)
+uint32_t marks_begin(struct analysis *a)
 {
 	if (a->mark_room < a->defs.count * 2) {
 		a->mark_room = a->defs.count * 4;

@@ -569,64 +569,65 @@ void state_age(struct analysis *a, struct state *state, context_id context, loop
 }
 
 struct sweep {
-	uint8_t *seen; /* by place in the state */
-	VEC(uint32_t) todo;
+	uint32_t round; /* marks of this sweep */
+	VEC(object_id) todo;
 };
 
-static void sweep_value(struct analysis *a, const struct state *state, struct sweep *sweep,
-                        value_id value)
+static void sweep_value(struct analysis *a, struct sweep *sweep, value_id value)
 {
 	const struct value *v = value_get(a, value);
 
 	for (uint32_t i = 0; i < v->count; i++) {
-		uint32_t place = state_place(state, v->refs[i]);
-
-		if (place >= state->count || state->entries[place].id.n != v->refs[i].n ||
-		    sweep->seen[place])
+		if (a->marks[v->refs[i].n] == sweep->round)
 			continue;
-		sweep->seen[place] = 1;
-		vec_push(a->heap, &sweep->todo, place);
+		a->marks[v->refs[i].n] = sweep->round;
+		vec_push(a->heap, &sweep->todo, v->refs[i]);
 	}
 }
 
 static void sweep_roots(struct analysis *a, const struct state *state, struct sweep *sweep)
 {
 	for (const struct activation *act = a->top; act; act = act->caller) {
-		sweep_value(a, state, sweep, value_of(a, act->frame));
-		sweep_value(a, state, sweep, act->returned);
-		sweep_value(a, state, sweep, act->yielded);
+		sweep_value(a, sweep, value_of(a, act->frame));
+		sweep_value(a, sweep, act->returned);
+		sweep_value(a, sweep, act->yielded);
 		for (uint32_t i = 0; i < act->block_count; i++)
-			if (act->temps[act->block_first + i].n != 0)
-				sweep_value(a, state, sweep, act->temps[act->block_first + i]);
+			sweep_value(a, sweep, act->temps[act->block_first + i]);
 	}
 	for (uint32_t i = 0; i < a->pinned.count; i++)
-		sweep_value(a, state, sweep, value_of(a, a->pinned.at[i]));
+		sweep_value(a, sweep, value_of(a, a->pinned.at[i]));
 	for (uint32_t i = 0; i < state->count; i++)
 		if (def_of(a, state->entries[i].id)->kind == OBJECT_NAMESPACE ||
 		    base_find(state, state->entries[i].id))
-			sweep_value(a, state, sweep, value_of(a, state->entries[i].id));
+			sweep_value(a, sweep, value_of(a, state->entries[i].id));
 }
 
+static void sweep_object(struct analysis *a, struct sweep *sweep, const struct object *o)
+{
+	sweep_value(a, sweep, o->of);
+	sweep_value(a, sweep, o->with);
+	sweep_value(a, sweep, o->elements);
+	sweep_value(a, sweep, o->parents);
+	sweep_value(a, sweep, o->base);
+	for (uint32_t i = 0; i < o->field_count; i++)
+		sweep_value(a, sweep, o->fields[i].value);
+}
+
+/* What the base holds refers to nothing beside it: only entries are followed. */
 void state_sweep(struct analysis *a, struct state *state)
 {
-	struct sweep sweep = {0};
+	struct sweep sweep = {.round = marks_begin(a)};
 	uint32_t kept = 0;
 
-	sweep.seen = arena_array(a->heap, uint8_t, state->count + 1);
 	sweep_roots(a, state, &sweep);
 	while (sweep.todo.count > 0) {
-		const struct object *o = state->entries[sweep.todo.at[--sweep.todo.count]].object;
+		const struct object *o = entry_find(state, sweep.todo.at[--sweep.todo.count]);
 
-		sweep_value(a, state, &sweep, o->of);
-		sweep_value(a, state, &sweep, o->with);
-		sweep_value(a, state, &sweep, o->elements);
-		sweep_value(a, state, &sweep, o->parents);
-		sweep_value(a, state, &sweep, o->base);
-		for (uint32_t i = 0; i < o->field_count; i++)
-			sweep_value(a, state, &sweep, o->fields[i].value);
+		if (o)
+			sweep_object(a, &sweep, o);
 	}
 	for (uint32_t i = 0; i < state->count; i++)
-		if (sweep.seen[i])
+		if (a->marks[state->entries[i].id.n] == sweep.round)
 			state->entries[kept++] = state->entries[i];
 	state->count = kept;
 }
