@@ -25,6 +25,8 @@ enum facts_limits {
 	FACTS_IMPORT_DEPTH = 2,  /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
 	FACTS_ENTRY_CLASSES = 20,
+	FACTS_MAX_OBJECTS = 1000,    /* in a state; then calls are not followed */
+	FACTS_OBJECTS_A_STEP = 16,   /* what passing a state on costs, in instructions */
 	FACTS_CALLEES = 8, /* alternatives followed at one call */
 };
 

@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-static bool too_deep(const struct analysis *a, context_id context, const struct ir_func *func)
+static bool too_deep(const struct analysis *a, const struct state *state, context_id context,
+                     const struct ir_func *func)
 {
 	const struct context *c = context_get(a, context);
 	int same = 0;
 
-	if (a->exhausted || c->depth >= (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH))
+	if (a->exhausted || state->count > FACTS_MAX_OBJECTS || c->depth >= (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH))
 		return true;
 	for (; context.n != 0; context = context_get(a, context)->parent)
 		same += context_get(a, context)->func == func;
@@ -52,7 +53,7 @@ static value_id call_function(struct analysis *a, struct activation *act, struct
 	struct activation callee;
 	value_id result;
 
-	if (too_deep(a, act->context, func))
+	if (too_deep(a, state, act->context, func))
 		return unknown_value(a, act, state, call.inst, 0x31, arguments_all(a, call));
 	context = context_enter(a, act->context, file, func, call.inst, call.part);
 	frame = frame_object(a, context, func);
@@ -74,7 +75,7 @@ value_id call_generator(struct analysis *a, struct activation *act, struct state
 	object_id function = value_single(a, object->with);
 	struct activation callee;
 
-	if (frame.n == 0 || function.n == 0 || too_deep(a, act->context, def_of(a, function)->func))
+	if (frame.n == 0 || function.n == 0 || too_deep(a, state, act->context, def_of(a, function)->func))
 		return unknown_value(a, act, state, inst, 0x32, (value_id){0});
 	callee = activation_begin(a, act, def_of(a, function)->file, def_of(a, function)->func,
 	                          def_of(a, frame)->context);

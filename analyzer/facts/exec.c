@@ -38,6 +38,8 @@ static void edge(struct run *run, block_id from, block_id to, struct state *stat
 {
 	if (to.n == 0)
 		return;
+	run->a->steps += state->count / FACTS_OBJECTS_A_STEP;
+	run->a->all_steps += state->count / FACTS_OBJECTS_A_STEP;
 	if (flow_is_back_edge(run->act->func, from, to)) {
 		state = state_copy(run->a, state);
 		state_sweep(run->a, state);
