@@ -91,8 +91,8 @@ struct ag_tensor *ag_result(struct ag_frame *f, enum ag_dtype dtype, int ndim, c
                             bool record);
 /* The same for pointwise ops: laid out as its operands are (NULLs are skipped). */
 struct ag_tensor *ag_result_like(struct ag_frame *f, enum ag_dtype dtype, int ndim,
-				 const int64_t *shape, bool record, struct ag_tensor *const *in,
-				 int nin);
+                                 const int64_t *shape, bool record, struct ag_tensor *const *in,
+                                 int nin);
 /* Gives a fresh tensor the layout of a pointwise result of these. */
 void ag_layout(struct ag_tensor *out, struct ag_tensor *const *in, int nin);
 /* Gives `out` its history (node may be NULL; it is taken over) and hands it over. */

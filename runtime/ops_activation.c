@@ -460,7 +460,8 @@ bool op_run_relu(struct ag_frame *f)
 	maybe_inplace(f, 1);
 	if (!ag_no_complex(f->ctx, a))
 		return false;
-	out = ag_result_like(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a), &a, 1);
+	out = ag_result_like(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a), &a,
+	                     1);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_Relu, a, 1, 0);

@@ -268,7 +268,8 @@ static struct ag_tensor *old_distance(struct ag_ctx *c, struct ag_tensor *x, str
 /* x1, x2, p, eps, keepdim */
 bool op_run_pairwise_distance(struct ag_frame *f)
 {
-	struct ag_tensor *d = old_distance(f->ctx, arg_t(f, 0), arg_t(f, 1), arg_f(f, 2), arg_f(f, 3));
+	struct ag_tensor *d =
+	        old_distance(f->ctx, arg_t(f, 0), arg_t(f, 1), arg_f(f, 2), arg_f(f, 3));
 
 	if (d && arg_b(f, 4))
 		d = op_unsqueeze(f->ctx, d, -1);

@@ -30,13 +30,15 @@ static const struct ir_module *find_module(void *data, const char *name, bool *i
 	const struct source *source;
 
 	for (int package = 0; package < 2; package++) {
-		int length = snprintf(path, sizeof(path), "%.*s%s", (int)p->folder_length, p->folder, name);
+		int length = snprintf(path, sizeof(path), "%.*s%s", (int)p->folder_length,
+		                      p->folder, name);
 
 		if (length < 0 || (size_t)length + 16 > sizeof(path))
 			return NULL;
 		for (char *c = path + p->folder_length; *c; c++)
 			*c = *c == '.' ? '/' : *c;
-		snprintf(path + length, sizeof(path) - (size_t)length, package ? "/__init__.py" : ".py");
+		snprintf(path + length, sizeof(path) - (size_t)length,
+		         package ? "/__init__.py" : ".py");
 		source = source_open(p->arena, path, &problem);
 		if (source) {
 			*is_package = package;
@@ -166,7 +168,8 @@ int main(int argc, char **argv)
 	struct project project;
 
 	if (!parse(&o, argc, argv)) {
-		fprintf(stderr, "usage: replay_main FILE[:LINE] [--output] [--format json] [--steps N]\n");
+		fprintf(stderr,
+		        "usage: replay_main FILE[:LINE] [--output] [--format json] [--steps N]\n");
 		return 2;
 	}
 	source = source_open(&arena, o.file, &problem);
@@ -179,9 +182,13 @@ int main(int argc, char **argv)
 	if (strrchr(o.file, '/'))
 		project.folder_length = (size_t)(strrchr(o.file, '/') + 1 - o.file);
 	request = (struct replay_request){
-		.find_module = find_module, .data = &project,
-		.arena = &arena, .names = names, .line = o.line, .iterations = o.steps,
-		.module = python_front_end.lower(&arena, names, source).module};
+	        .find_module = find_module,
+	        .data = &project,
+	        .arena = &arena,
+	        .names = names,
+	        .line = o.line,
+	        .iterations = o.steps,
+	        .module = python_front_end.lower(&arena, names, source).module};
 	r = replay_run(&request);
 	if (o.output)
 		fwrite(r.output, 1, r.output_length, stdout);

@@ -28,8 +28,8 @@ static int is_source(const char *name)
 /* Folders that other tests read. */
 static int is_fixture_folder(const char *name)
 {
-	static const char *const others[] = {"broken", "corpus", "ir", "lsp", "replay", "report",
-	                                     "runtime"};
+	static const char *const others[] = {"broken", "corpus", "ir",     "lsp",
+	                                     "replay", "report", "runtime"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(others[i], name))

@@ -12,9 +12,9 @@
  * memory.txt, the series measured under PyTorch. */
 
 static const char *const programs[] = {
-	"classes",	  "containers",	    "errors",	      "formatting",  "functions",
-	"generators",	  "library",	    "lifetimes",      "memory_flat", "memory_list",
-	"memory_project", "torch_autograd", "torch_printing", "torch_training",
+        "classes",        "containers",     "errors",         "formatting",     "functions",
+        "generators",     "library",        "lifetimes",      "memory_flat",    "memory_list",
+        "memory_project", "torch_autograd", "torch_printing", "torch_training",
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 
@@ -38,13 +38,13 @@ static char *read_file(struct arena *arena, const char *name)
 }
 
 static struct replay_result run_text(struct arena *arena, struct intern *names, const char *text,
-				     uint32_t line, uint32_t iterations)
+                                     uint32_t line, uint32_t iterations)
 {
 	struct source_problem problem;
 	struct source *source =
-		source_from_bytes(arena, "program.py", text, strlen(text), &problem);
-	struct replay_request request = {.arena = arena, .names = names, .line = line,
-					 .iterations = iterations};
+	        source_from_bytes(arena, "program.py", text, strlen(text), &problem);
+	struct replay_request request = {
+	        .arena = arena, .names = names, .line = line, .iterations = iterations};
 
 	ck_assert(source != NULL);
 	request.module = python_front_end.lower(arena, names, source).module;
@@ -53,8 +53,7 @@ static struct replay_result run_text(struct arena *arena, struct intern *names, 
 
 static bool is_number_start(const char *at)
 {
-	return isdigit((unsigned char)*at) ||
-	       (*at == '-' && isdigit((unsigned char)at[1]));
+	return isdigit((unsigned char)*at) || (*at == '-' && isdigit((unsigned char)at[1]));
 }
 
 /* Equal but for floats, which agree to 1e-4. */
@@ -98,7 +97,7 @@ START_TEST(prints_what_python_prints)
 	ck_assert_msg(r.error == NULL, "%s: %s", programs[_i], r.error);
 	ck_assert_msg(r.exact, "%s: something was stood in for", programs[_i]);
 	ck_assert_msg(same_output(r.output, want), "%s prints\n%s\nnot\n%s", programs[_i], r.output,
-		      want);
+	              want);
 	intern_close(names);
 	arena_release(&arena);
 }
@@ -108,7 +107,8 @@ static uint64_t sample_value(const struct replay_sample *s, const char *key)
 {
 	return strcmp(key, "live_bytes") == 0 ? s->live_bytes
 	       : strcmp(key, "storages") == 0 ? s->storages
-	       : strcmp(key, "tensors") == 0  ? s->tensors : s->nodes;
+	       : strcmp(key, "tensors") == 0  ? s->tensors
+	                                      : s->nodes;
 }
 
 /* Cuts the next word off; NULL at the end. */
@@ -133,8 +133,8 @@ static void compare_series(const struct replay_result *r, const char *name, char
 	for (; (value = next_word(&line, ' ')); i++) {
 		ck_assert_msg(i < r->count, "%s: only %u iterations", name, r->count);
 		ck_assert_msg(sample_value(&r->samples[i], key) == strtoull(value, NULL, 10),
-			      "%s: %s at iteration %u is %llu, not %s", name, key, i,
-			      (unsigned long long)sample_value(&r->samples[i], key), value);
+		              "%s: %s at iteration %u is %llu, not %s", name, key, i,
+		              (unsigned long long)sample_value(&r->samples[i], key), value);
 	}
 	ck_assert_uint_eq(i, r->count);
 }
@@ -162,28 +162,31 @@ START_TEST(memory_is_pytorchs)
 }
 END_TEST
 
-#define CENSUS_HEAD                                                                            \
-	"import gc\nimport torch\nfrom torch import nn\ntorch.manual_seed(0)\n"                 \
-	"x, y = torch.randn(16, 4), torch.randn(16, 1)\n"                                       \
-	"net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))\n"                    \
-	"opt = torch.optim.SGD(net.parameters(), lr=0.01)\n"                                    \
-	"def census():\n"                                                                       \
-	"    return sum(type(o) in (torch.Tensor, nn.Parameter) for o in gc.get_objects())\n"   \
-	"kept = []\n"                                                                           \
-	"for step in range(1, 41):\n    opt.zero_grad()\n"                                      \
+#define CENSUS_HEAD                                                                                \
+	"import gc\nimport torch\nfrom torch import nn\ntorch.manual_seed(0)\n"                    \
+	"x, y = torch.randn(16, 4), torch.randn(16, 1)\n"                                          \
+	"net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))\n"                       \
+	"opt = torch.optim.SGD(net.parameters(), lr=0.01)\n"                                       \
+	"def census():\n"                                                                          \
+	"    return sum(type(o) in (torch.Tensor, nn.Parameter) for o in gc.get_objects())\n"      \
+	"kept = []\n"                                                                              \
+	"for step in range(1, 41):\n    opt.zero_grad()\n"                                         \
 	"    loss = nn.functional.mse_loss(net(x), y)\n    loss.backward()\n    opt.step()\n"
 
 START_TEST(tensors_are_counted_as_the_collector_sees_them)
 {
 	struct arena arena = {0};
 	struct intern *names = intern_open();
-	struct replay_result leak = run_text(
-		&arena, names,
-		CENSUS_HEAD "    kept.append(loss)\n    if step % 10 == 0:\n        print(census())\n", 0, 0);
+	struct replay_result leak =
+	        run_text(&arena, names,
+	                 CENSUS_HEAD
+	                 "    kept.append(loss)\n    if step % 10 == 0:\n        print(census())\n",
+	                 0, 0);
 	struct replay_result fixed = run_text(
-		&arena, names,
-		CENSUS_HEAD "    kept.append(loss.item())\n    if step % 10 == 0:\n        print(census())\n",
-		0, 0);
+	        &arena, names,
+	        CENSUS_HEAD
+	        "    kept.append(loss.item())\n    if step % 10 == 0:\n        print(census())\n",
+	        0, 0);
 
 	ck_assert_str_eq(leak.output, "20\n30\n40\n50\n");
 	ck_assert_str_eq(fixed.output, "11\n11\n11\n11\n");
@@ -221,16 +224,18 @@ START_TEST(stand_ins_prove_growth)
 {
 	struct arena arena = {0};
 	struct intern *names = intern_open();
-	struct replay_result r = run_text(
-		&arena, names,
-		"import torch\nfrom mylib import Model, load\n"
-		"def train(model, loader, opt, device):\n    losses = []\n"
-		"    lin = torch.nn.Linear(8, 1)\n"
-		"    for epoch in range(9):\n        for x, y in loader:\n"
-		"            out = lin(x.to(device))\n"
-		"            loss = (out - y).pow(2).mean()\n            opt.zero_grad()\n"
-		"            loss.backward()\n            opt.step()\n            losses.append(loss)\n"
-		"    return losses\n", 0, 0);
+	struct replay_result r =
+	        run_text(&arena, names,
+	                 "import torch\nfrom mylib import Model, load\n"
+	                 "def train(model, loader, opt, device):\n    losses = []\n"
+	                 "    lin = torch.nn.Linear(8, 1)\n"
+	                 "    for epoch in range(9):\n        for x, y in loader:\n"
+	                 "            out = lin(x.to(device))\n"
+	                 "            loss = (out - y).pow(2).mean()\n            opt.zero_grad()\n"
+	                 "            loss.backward()\n            opt.step()\n            "
+	                 "losses.append(loss)\n"
+	                 "    return losses\n",
+	                 0, 0);
 
 	ck_assert_msg(r.error == NULL, "%s", r.error);
 	ck_assert_uint_eq(r.count, 9);
@@ -244,12 +249,14 @@ END_TEST
 
 static struct replay_result hostile(struct arena *arena, struct intern *names, const char *text)
 {
-	static const struct replay_budget small = {
-		.steps = 300000, .host_bytes = 64 << 20, .live_bytes = 64 << 20, .nodes = 20000,
-		.seconds = 20};
+	static const struct replay_budget small = {.steps = 300000,
+	                                           .host_bytes = 64 << 20,
+	                                           .live_bytes = 64 << 20,
+	                                           .nodes = 20000,
+	                                           .seconds = 20};
 	struct source_problem problem;
 	struct source *source =
-		source_from_bytes(arena, "program.py", text, strlen(text), &problem);
+	        source_from_bytes(arena, "program.py", text, strlen(text), &problem);
 	struct replay_request request = {.arena = arena, .names = names, .budget = &small};
 
 	request.module = python_front_end.lower(arena, names, source).module;
@@ -259,16 +266,17 @@ static struct replay_result hostile(struct arena *arena, struct intern *names, c
 START_TEST(budgets_end_what_would_not)
 {
 	static const char *const texts[] = {
-		"while True:\n    pass\n",
-		"x = [0]\nwhile True:\n    x = x + x\n",
-		"x = 'ab'\nwhile True:\n    x += x\n",
-		"x = 3\nwhile True:\n    x = x * x\n",
-		"print(1 << 10 ** 12)\n",
-		"while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass\n",
-		"import torch\nkept = []\nwhile True:\n    kept.append(torch.zeros(1 << 20))\n",
-		"import torch\nx = torch.ones(1, requires_grad=True)\nwhile True:\n    x = x + 1\n",
-		"def g():\n    yield from g()\nlist(g())\n",
-		"import itertools\nlist(itertools.count())\n",
+	        "while True:\n    pass\n",
+	        "x = [0]\nwhile True:\n    x = x + x\n",
+	        "x = 'ab'\nwhile True:\n    x += x\n",
+	        "x = 3\nwhile True:\n    x = x * x\n",
+	        "print(1 << 10 ** 12)\n",
+	        "while True:\n    try:\n        while True:\n            pass\n    except "
+	        "BaseException:\n        pass\n",
+	        "import torch\nkept = []\nwhile True:\n    kept.append(torch.zeros(1 << 20))\n",
+	        "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True:\n    x = x + 1\n",
+	        "def g():\n    yield from g()\nlist(g())\n",
+	        "import itertools\nlist(itertools.count())\n",
 	};
 	struct arena arena = {0};
 	struct intern *names = intern_open();
@@ -287,13 +295,15 @@ START_TEST(verdicts)
 		double slope;
 		uint64_t series[16];
 	} rows[] = {
-		{REPLAY_FLAT, 0, {9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}},
-		{REPLAY_LINEAR, 4, {1, 5, 9, 13, 17, 21, 25, 29, 33, 37, 41, 45, 49, 53, 57, 61}},
-		{REPLAY_LINEAR, 2, {0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28}},
-		{REPLAY_BOUNDED, 0, {0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}},
-		{REPLAY_BOUNDED, 0, {0, 4, 8, 0, 4, 8, 0, 4, 8, 0, 4, 8, 0, 4, 8, 0}},
-		{REPLAY_SHRINKING, -1, {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
-		{REPLAY_SUPERLINEAR, 0, {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 225}},
+	        {REPLAY_FLAT, 0, {9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}},
+	        {REPLAY_LINEAR, 4, {1, 5, 9, 13, 17, 21, 25, 29, 33, 37, 41, 45, 49, 53, 57, 61}},
+	        {REPLAY_LINEAR, 2, {0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28}},
+	        {REPLAY_BOUNDED, 0, {0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}},
+	        {REPLAY_BOUNDED, 0, {0, 4, 8, 0, 4, 8, 0, 4, 8, 0, 4, 8, 0, 4, 8, 0}},
+	        {REPLAY_SHRINKING, -1, {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
+	        {REPLAY_SUPERLINEAR,
+	         0,
+	         {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 225}},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

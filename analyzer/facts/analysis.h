@@ -21,13 +21,13 @@ enum facts_limits {
 	FACTS_SWEEP_OBJECTS = 96, /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
-	FACTS_MAX_NESTED = 32, /* classes made inside functions, looked at by themselves */
+	FACTS_MAX_NESTED = 32,   /* classes made inside functions, looked at by themselves */
 	FACTS_IMPORT_DEPTH = 2,  /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
 	FACTS_ENTRY_CLASSES = 20,
-	FACTS_MAX_OBJECTS = 1000,    /* in a state; then calls are not followed */
-	FACTS_OBJECTS_A_STEP = 16,   /* what passing a state on costs, in instructions */
-	FACTS_CALLEES = 8, /* alternatives followed at one call */
+	FACTS_MAX_OBJECTS = 1000,  /* in a state; then calls are not followed */
+	FACTS_OBJECTS_A_STEP = 16, /* what passing a state on costs, in instructions */
+	FACTS_CALLEES = 8,         /* alternatives followed at one call */
 };
 
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
@@ -140,9 +140,9 @@ struct analysis {
 	struct id_table function_index;
 	struct activation *top;
 	VEC(struct nested_class) nested; /* made inside functions of this root */
-	VEC(object_id) pinned;      /* roots beside the frames */
-	VEC(struct site) backwards; /* where backward or autograd.grad runs */
-	VEC(object_id) walk;        /* scratch of graph_walk */
+	VEC(object_id) pinned;           /* roots beside the frames */
+	VEC(struct site) backwards;      /* where backward or autograd.grad runs */
+	VEC(object_id) walk;             /* scratch of graph_walk */
 	uint32_t *marks;
 	uint32_t mark_room, mark_round;
 	uint32_t backward_now; /* the site that runs, a bit of 32 */

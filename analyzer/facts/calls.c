@@ -10,7 +10,8 @@ static bool too_deep(const struct analysis *a, const struct state *state, contex
 	const struct context *c = context_get(a, context);
 	int same = 0;
 
-	if (a->exhausted || state->count > FACTS_MAX_OBJECTS || c->depth >= (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH))
+	if (a->exhausted || state->count > FACTS_MAX_OBJECTS ||
+	    c->depth >= (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH))
 		return true;
 	for (; context.n != 0; context = context_get(a, context)->parent)
 		same += context_get(a, context)->func == func;
@@ -75,7 +76,8 @@ value_id call_generator(struct analysis *a, struct activation *act, struct state
 	object_id function = value_single(a, object->with);
 	struct activation callee;
 
-	if (frame.n == 0 || function.n == 0 || too_deep(a, state, act->context, def_of(a, function)->func))
+	if (frame.n == 0 || function.n == 0 ||
+	    too_deep(a, state, act->context, def_of(a, function)->func))
 		return unknown_value(a, act, state, inst, 0x32, (value_id){0});
 	callee = activation_begin(a, act, def_of(a, function)->file, def_of(a, function)->func,
 	                          def_of(a, frame)->context);

@@ -245,9 +245,11 @@ static value_id object_item(struct analysis *a, struct activation *act, struct s
 		               ? object_read(state, id)->elements
 		               : unknown_value(a, act, state, inst, 0, value_of(a, id));
 	case OBJECT_UNKNOWN:
-		return unknown_part(
-		        a, act, state, inst, id,
-		        value_single(a, index).n ? item_key(a, id, value_single(a, index)) : UINT32_MAX, 0);
+		return unknown_part(a, act, state, inst, id,
+		                    value_single(a, index).n
+		                            ? item_key(a, id, value_single(a, index))
+		                            : UINT32_MAX,
+		                    0);
 	default:
 		return value_flags(a, V_CLEAN);
 	}
@@ -602,7 +604,8 @@ static value_id unpack_element(struct analysis *a, struct activation *act, struc
 		return value_of(
 		        a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id), T_VIEW));
 	case OBJECT_UNKNOWN:
-		return unknown_part(a, act, state, inst, id, item_key(a, id, int_object(a, index)), 2 + index);
+		return unknown_part(a, act, state, inst, id, item_key(a, id, int_object(a, index)),
+		                    2 + index);
 	default:
 		return object_iterate(a, act, state, inst, id);
 	}

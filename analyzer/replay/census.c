@@ -62,7 +62,7 @@ static void push_tensor(struct census *c, struct ag_tensor *t, bool shown)
 	if (c->ntensors == c->tensor_capacity) {
 		c->tensor_capacity = c->tensor_capacity ? c->tensor_capacity * 2 : 256;
 		c->todo_tensors = checked_realloc((void *)c->todo_tensors, c->tensor_capacity,
-						  sizeof(*c->todo_tensors));
+		                                  sizeof(*c->todo_tensors));
 	}
 	c->todo_tensors[c->ntensors++] = t;
 }
@@ -74,7 +74,7 @@ static void push_node(struct census *c, struct ag_node *n)
 	if (c->nnodes == c->node_capacity) {
 		c->node_capacity = c->node_capacity ? c->node_capacity * 2 : 256;
 		c->todo_nodes = checked_realloc((void *)c->todo_nodes, c->node_capacity,
-						sizeof(*c->todo_nodes));
+		                                sizeof(*c->todo_nodes));
 	}
 	c->todo_nodes[c->nnodes++] = n;
 }

@@ -38,7 +38,7 @@ struct finder {
 	const struct ir_module *module;
 	const struct intern *names;
 	uint32_t backward, grad, autograd, nn;
-	struct names *calls; /* by function: names called in it, nested ones included */
+	struct names *calls;  /* by function: names called in it, nested ones included */
 	struct names modules; /* variables that hold modules */
 };
 
@@ -48,7 +48,8 @@ static uint32_t callee_name(const struct ir_func *func, const struct ir_inst *ca
 
 	if (callee->op == OP_load_attr)
 		return callee->name;
-	if (callee->op == OP_load && (callee->sub == SUB_scope_global || callee->sub == SUB_scope_name))
+	if (callee->op == OP_load &&
+	    (callee->sub == SUB_scope_global || callee->sub == SUB_scope_name))
 		return callee->name;
 	if (callee->op == OP_load)
 		return func->slots.at[callee->name].name.n;
@@ -56,7 +57,7 @@ static uint32_t callee_name(const struct ir_func *func, const struct ir_inst *ca
 }
 
 static void collect_calls(struct finder *f, const struct ir_func *func, struct span in,
-			  struct names *out, bool *grad, int depth)
+                          struct names *out, bool *grad, int depth)
 {
 	for (uint32_t i = 1; i < func->insts.count; i++) {
 		const struct ir_inst *inst = &func->insts.at[i];
@@ -65,8 +66,8 @@ static void collect_calls(struct finder *f, const struct ir_func *func, struct s
 		if (in.end && (inst->span.start < in.start || inst->span.end > in.end))
 			continue;
 		if ((inst->op == OP_function || inst->op == OP_class) && depth < 8) {
-			collect_calls(f, ir_func_get(f->module, (func_id){inst->name}), (struct span){0, 0},
-				      out, grad, depth + 1);
+			collect_calls(f, ir_func_get(f->module, (func_id){inst->name}),
+			              (struct span){0, 0}, out, grad, depth + 1);
 			continue;
 		}
 		if (inst->op != OP_call)
@@ -75,10 +76,12 @@ static void collect_calls(struct finder *f, const struct ir_func *func, struct s
 		if (name)
 			names_add(out, name);
 		if (name == f->grad && grad) {
-			const struct ir_inst *callee = &func->insts.at[ir_args(func, inst)[0].value.n];
-			const struct ir_inst *of = callee->op == OP_load_attr
-							   ? &func->insts.at[ir_args(func, callee)[0].value.n]
-							   : callee;
+			const struct ir_inst *callee =
+			        &func->insts.at[ir_args(func, inst)[0].value.n];
+			const struct ir_inst *of =
+			        callee->op == OP_load_attr
+			                ? &func->insts.at[ir_args(func, callee)[0].value.n]
+			                : callee;
 
 			*grad |= of->name == f->autograd;
 		}
@@ -103,12 +106,14 @@ static void close_names(struct finder *f, struct names *set)
 	}
 }
 
-static bool is_module_class(struct finder *f, const struct ir_func *func, const struct ir_inst *class)
+static bool is_module_class(struct finder *f, const struct ir_func *func,
+                            const struct ir_inst *class)
 {
 	for (uint32_t i = 0; i < class->nargs; i++) {
 		const struct ir_inst *base = &func->insts.at[ir_args(func, class)[i].value.n];
 		const char *name = base->op == OP_load_attr || base->op == OP_load
-					   ? intern_chars(f->names, (sym_id){base->name}, NULL) : "";
+		                           ? intern_chars(f->names, (sym_id){base->name}, NULL)
+		                           : "";
 
 		if (base->op == OP_load && base->sub == SUB_scope_slot)
 			continue;
@@ -126,9 +131,11 @@ static void find_modules(struct finder *f)
 		const struct ir_func *func = f->module->funcs.at[k];
 
 		for (uint32_t i = 1; i < func->insts.count; i++)
-			if (func->insts.at[i].op == OP_class && is_module_class(f, func, &func->insts.at[i]))
+			if (func->insts.at[i].op == OP_class &&
+			    is_module_class(f, func, &func->insts.at[i]))
 				names_add(&classes,
-					  ir_func_get(f->module, (func_id){func->insts.at[i].name})->name.n);
+				          ir_func_get(f->module, (func_id){func->insts.at[i].name})
+				                  ->name.n);
 	}
 	for (uint32_t k = 1; k < f->module->funcs.count; k++) {
 		const struct ir_func *func = f->module->funcs.at[k];
@@ -143,15 +150,16 @@ static void find_modules(struct finder *f)
 			if (call->op != OP_call)
 				continue;
 			callee = &func->insts.at[ir_args(func, call)[0].value.n];
-			made = callee->op == OP_load && names_has(&classes, callee_name(func, call));
+			made = callee->op == OP_load &&
+			       names_has(&classes, callee_name(func, call));
 			if (callee->op == OP_load_attr) {
 				of = &func->insts.at[ir_args(func, callee)[0].value.n];
 				made = of->op == OP_load && of->name == f->nn;
 			}
 			if (made)
 				names_add(&f->modules, store->sub == SUB_scope_slot
-							       ? func->slots.at[store->name].name.n
-							       : store->name);
+				                               ? func->slots.at[store->name].name.n
+				                               : store->name);
 		}
 	}
 	free(classes.at);
@@ -219,7 +227,7 @@ static void finder_close(struct finder *f)
 }
 
 uint32_t replay_loops(struct arena *arena, const struct intern *names,
-		      const struct ir_module *module, struct replay_loop **loops)
+                      const struct ir_module *module, struct replay_loop **loops)
 {
 	struct finder f;
 	uint32_t count = 0, total = 0;
@@ -231,13 +239,16 @@ uint32_t replay_loops(struct arena *arena, const struct intern *names,
 	for (uint32_t i = 1; i < module->funcs.count; i++) {
 		const struct ir_func *func = module->funcs.at[i];
 
-		for (uint32_t k = 1; func->kind != FUNC_COMPREHENSION && k < func->loops.count; k++) {
+		for (uint32_t k = 1; func->kind != FUNC_COMPREHENSION && k < func->loops.count;
+		     k++) {
 			struct replay_loop *loop = &(*loops)[count++];
 
 			loop->func = (func_id){i};
 			loop->loop = (loop_id){k};
-			loop->line = source_line_at(module->source, func->loops.at[k].span.start) + 1;
-			loop->end_line = source_line_at(module->source, func->loops.at[k].span.end) + 1;
+			loop->line =
+			        source_line_at(module->source, func->loops.at[k].span.start) + 1;
+			loop->end_line =
+			        source_line_at(module->source, func->loops.at[k].span.end) + 1;
 			loop->depth = func->loops.at[k].depth - 1;
 			loop->function = function_around(&f, func);
 			classify(&f, loop);
@@ -257,7 +268,7 @@ static bool of_kind(const struct replay_loop *loop, int round)
 
 /* A loop of a function that another such loop calls is not outermost. */
 static bool is_called(const struct ir_module *module, const struct replay_loop *loops,
-		      uint32_t count, const struct replay_loop *one, int round)
+                      uint32_t count, const struct replay_loop *one, int round)
 {
 	struct finder f;
 	bool found = false;
@@ -289,7 +300,7 @@ static bool is_called(const struct ir_module *module, const struct replay_loop *
 }
 
 static const struct replay_loop *loop_at(const struct replay_loop *loops, uint32_t count,
-					 uint32_t line)
+                                         uint32_t line)
 {
 	const struct replay_loop *best = NULL;
 
@@ -303,7 +314,8 @@ static const struct replay_loop *loop_at(const struct replay_loop *loops, uint32
 }
 
 const struct replay_loop *replay_choose(const struct ir_module *module,
-					const struct replay_loop *loops, uint32_t count, uint32_t line)
+                                        const struct replay_loop *loops, uint32_t count,
+                                        uint32_t line)
 {
 	if (line)
 		return loop_at(loops, count, line);

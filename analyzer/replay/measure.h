@@ -25,8 +25,8 @@ struct replay {
 	struct vm *vm;
 	const struct replay_loop *loop; /* NULL: none */
 	block_id header;
-	func_id function; /* of a line without a loop around it; 0: none */
-	uint32_t capacity; /* of result->samples */
+	func_id function;                     /* of a line without a loop around it; 0: none */
+	uint32_t capacity;                    /* of result->samples */
 	uint64_t *node_marks, *storage_marks; /* newest ids at each sample */
 	uint32_t marks, mark_capacity;
 	struct id_set shown; /* tensors that a walk has met (census.c) */

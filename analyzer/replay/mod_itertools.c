@@ -61,7 +61,7 @@ NATIVE(itertools_islice)
 		if (!arg_int(vm, a[1], -1, &stop))
 			return val_null();
 	} else if (!arg_int(vm, a[1], 0, &start) || !arg_int(vm, a[2], -1, &stop) ||
-		   !arg_int(vm, a[3], 1, &step)) {
+	           !arg_int(vm, a[3], 1, &step)) {
 		return val_null();
 	}
 	inner = rp_iter(vm, a[0]);
@@ -76,14 +76,14 @@ NATIVE(itertools_islice)
 }
 
 static const struct native_def from_iterable_def = {"from_iterable", itertools_from_iterable,
-						    "iterables"};
+                                                    "iterables"};
 
 static const struct native_def itertools_functions[] = {
-	{"count", itertools_count, "? start step"},
-	{"repeat", itertools_repeat, "object ? times"},
-	{"chain", itertools_chain, "*iterables"},
-	{"islice", itertools_islice, "iterable stop ? end step"},
-	{0},
+        {"count", itertools_count, "? start step"},
+        {"repeat", itertools_repeat, "object ? times"},
+        {"chain", itertools_chain, "*iterables"},
+        {"islice", itertools_islice, "iterable stop ? end step"},
+        {0},
 };
 
 static void itertools_init(struct vm *vm, struct module *m)
@@ -96,7 +96,7 @@ static void itertools_init(struct vm *vm, struct module *m)
 }
 
 const struct native_module itertools_module = {"itertools", itertools_functions, itertools_init,
-					       NULL};
+                                               NULL};
 
 /* --- collections and what the library in Python cannot say itself */
 
@@ -114,7 +114,7 @@ NATIVE(support_own)
 
 	(void)n;
 	v = is_kind(a[0], K_CLASS) && is_kind(a[1], K_STR) ? dict_get(vm, AS(cls, a[0])->ns, a[1])
-							   : val_null();
+	                                                   : val_null();
 	return is_null(v) ? val_none() : ref(v);
 }
 
@@ -134,13 +134,14 @@ NATIVE(support_is_unknown)
 NATIVE(support_types)
 {
 	(void)n;
-	return is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "function") ? ref_obj(vm->t[TY_function])
+	return is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "function")
+	               ? ref_obj(vm->t[TY_function])
 	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "generator")
-		       ? ref_obj(vm->t[TY_generator])
+	               ? ref_obj(vm->t[TY_generator])
 	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "method") ? ref_obj(vm->t[TY_method])
 	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "module") ? ref_obj(vm->t[TY_module])
 	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "native") ? ref_obj(vm->t[TY_native])
-									  : ref_obj(vm->t[TY_none]);
+	                                                                 : ref_obj(vm->t[TY_none]);
 }
 
 NATIVE(support_is_generator_function)
@@ -158,17 +159,17 @@ NATIVE(support_parameters)
 
 	(void)n;
 	return is_kind(fn, K_FUNCTION) ? code_parameters(vm, AS(function, fn))
-				       : val_obj(list_new(vm, 0));
+	                               : val_obj(list_new(vm, 0));
 }
 
 static const struct native_def support_functions[] = {
-	{"own", support_own, "cls name"},
-	{"unknown", support_unknown, "what"},
-	{"is_unknown", support_is_unknown, "v"},
-	{"builtin_type", support_types, "name"},
-	{"is_generator_function", support_is_generator_function, "fn"},
-	{"parameters", support_parameters, "fn"},
-	{0},
+        {"own", support_own, "cls name"},
+        {"unknown", support_unknown, "what"},
+        {"is_unknown", support_is_unknown, "v"},
+        {"builtin_type", support_types, "name"},
+        {"is_generator_function", support_is_generator_function, "fn"},
+        {"parameters", support_parameters, "fn"},
+        {0},
 };
 
 const struct native_module support_module = {"_support", support_functions, NULL, NULL};
@@ -176,8 +177,9 @@ const struct native_module support_module = {"_support", support_functions, NULL
 void modules_offer(struct vm *vm)
 {
 	static const struct native_module *const all[] = {
-		&math_module, &random_module, &time_module, &gc_module, &sys_module,
-		&weakref_module, &itertools_module, &collections_module, &support_module,
+	        &math_module,      &random_module,      &time_module,
+	        &gc_module,        &sys_module,         &weakref_module,
+	        &itertools_module, &collections_module, &support_module,
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -22,11 +22,11 @@ static struct val unary(struct vm *vm, struct val v, double (*fn)(double))
 	return rp_double(vm, v, &x) ? float_or_domain(vm, x, fn(x)) : val_null();
 }
 
-#define UNARY(name, fn)                                                  \
-	MATH(math_##name)                                                \
-	{                                                                \
-		(void)n;                                                 \
-		return unary(vm, a[0], fn);                              \
+#define UNARY(name, fn)                                                                            \
+	MATH(math_##name)                                                                          \
+	{                                                                                          \
+		(void)n;                                                                           \
+		return unary(vm, a[0], fn);                                                        \
 	}
 UNARY(sqrt, sqrt)
 UNARY(exp, exp)
@@ -145,7 +145,8 @@ static struct val two(struct vm *vm, struct val *a, double (*fn)(double, double)
 
 	if (is_kind(a[0], K_UNKNOWN) || is_kind(a[1], K_UNKNOWN))
 		return unknown_new(vm, "math");
-	return rp_double(vm, a[0], &x) && rp_double(vm, a[1], &y) ? val_float(fn(x, y)) : val_null();
+	return rp_double(vm, a[0], &x) && rp_double(vm, a[1], &y) ? val_float(fn(x, y))
+	                                                          : val_null();
 }
 
 MATH(math_pow)
@@ -225,8 +226,7 @@ MATH(math_isclose)
 	    (!is_null(a[2]) && !rp_double(vm, a[2], &relative)) ||
 	    (!is_null(a[3]) && !rp_double(vm, a[3], &absolute)))
 		return val_null();
-	return val_bool(x == y ||
-			fabs(x - y) <= fmax(relative * fmax(fabs(x), fabs(y)), absolute));
+	return val_bool(x == y || fabs(x - y) <= fmax(relative * fmax(fabs(x), fabs(y)), absolute));
 }
 
 MATH(math_gcd)
@@ -278,7 +278,7 @@ MATH(math_comb)
 		return val_int(0);
 	for (int64_t i = 1; i <= chosen && vm_work(vm, 1); i++) {
 		slot_set(vm, &result,
-			 int_binary(vm, SUB_binary_multiply, result, val_int(total - chosen + i)));
+		         int_binary(vm, SUB_binary_multiply, result, val_int(total - chosen + i)));
 		slot_set(vm, &result, int_binary(vm, SUB_binary_floor_divide, result, val_int(i)));
 	}
 	return result;
@@ -346,24 +346,56 @@ MATH(math_fsum)
 }
 
 static const struct native_def math_functions[] = {
-#define ROW(name) {#name, math_##name, "x"}
-	ROW(sqrt), ROW(exp), ROW(expm1), ROW(log1p), ROW(sin), ROW(cos), ROW(tan), ROW(asin),
-	ROW(acos), ROW(atan), ROW(sinh), ROW(cosh), ROW(tanh), ROW(asinh), ROW(acosh), ROW(atanh),
-	ROW(erf), ROW(erfc), ROW(gamma), ROW(lgamma), ROW(fabs), ROW(degrees), ROW(radians),
-	ROW(log2), ROW(log10), ROW(floor), ROW(ceil), ROW(trunc), ROW(isnan), ROW(isinf),
-	ROW(isfinite), ROW(factorial), ROW(isqrt), ROW(fsum),
+#define ROW(name)                                                                                  \
+	{                                                                                          \
+#name, math_##name, "x"                                                            \
+	}
+        ROW(sqrt),
+        ROW(exp),
+        ROW(expm1),
+        ROW(log1p),
+        ROW(sin),
+        ROW(cos),
+        ROW(tan),
+        ROW(asin),
+        ROW(acos),
+        ROW(atan),
+        ROW(sinh),
+        ROW(cosh),
+        ROW(tanh),
+        ROW(asinh),
+        ROW(acosh),
+        ROW(atanh),
+        ROW(erf),
+        ROW(erfc),
+        ROW(gamma),
+        ROW(lgamma),
+        ROW(fabs),
+        ROW(degrees),
+        ROW(radians),
+        ROW(log2),
+        ROW(log10),
+        ROW(floor),
+        ROW(ceil),
+        ROW(trunc),
+        ROW(isnan),
+        ROW(isinf),
+        ROW(isfinite),
+        ROW(factorial),
+        ROW(isqrt),
+        ROW(fsum),
 #undef ROW
-	{"log", math_log, "x ? base"},
-	{"pow", math_pow, "x y"},
-	{"atan2", math_atan2, "y x"},
-	{"fmod", math_fmod, "x y"},
-	{"copysign", math_copysign, "x y"},
-	{"hypot", math_hypot, "*args"},
-	{"isclose", math_isclose, "a b ? | rel_tol abs_tol"},
-	{"gcd", math_gcd, "*args"},
-	{"comb", math_comb, "n k"},
-	{"prod", math_prod, "iterable ? start"},
-	{0},
+        {"log", math_log, "x ? base"},
+        {"pow", math_pow, "x y"},
+        {"atan2", math_atan2, "y x"},
+        {"fmod", math_fmod, "x y"},
+        {"copysign", math_copysign, "x y"},
+        {"hypot", math_hypot, "*args"},
+        {"isclose", math_isclose, "a b ? | rel_tol abs_tol"},
+        {"gcd", math_gcd, "*args"},
+        {"comb", math_comb, "n k"},
+        {"prod", math_prod, "iterable ? start"},
+        {0},
 };
 
 static void math_init(struct vm *vm, struct module *m)

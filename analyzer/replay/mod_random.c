@@ -62,7 +62,7 @@ RANDOM(random_randint)
 		return val_null();
 	if (high < low)
 		return rp_raise(vm, TY_ValueError, "empty range for randrange() (%lld, %lld, %lld)",
-				(long long)low, (long long)high + 1, (long long)(high + 1 - low));
+		                (long long)low, (long long)high + 1, (long long)(high + 1 - low));
 	return val_int(ag_python_int(stream(vm), low, high));
 }
 
@@ -79,14 +79,16 @@ RANDOM(random_randrange)
 		stop = start, start = 0;
 	else if (!rp_index(vm, a[1], &stop) || !arg_int(vm, a[2], 1, &step))
 		return val_null();
-	width = step > 0 ? (stop - start + step - 1) / step : step ? (stop - start + step + 1) / step : 0;
+	width = step > 0 ? (stop - start + step - 1) / step
+	        : step   ? (stop - start + step + 1) / step
+	                 : 0;
 	if (width <= 0)
 		return rp_raise(vm, TY_ValueError, "empty range for randrange()");
 	return val_int(start + step * (int64_t)ag_python_below(stream(vm), (uint64_t)width));
 }
 
 static struct val two_doubles(struct vm *vm, struct val *a, double first, double second,
-			      double (*fn)(struct ag_python_random *, double, double))
+                              double (*fn)(struct ag_python_random *, double, double))
 {
 	double x = first, y = second;
 
@@ -148,8 +150,8 @@ RANDOM(random_shuffle)
 	(void)n;
 	if (!is_kind(a[0], K_LIST))
 		return is_kind(a[0], K_UNKNOWN) ? val_none()
-						: rp_raise(vm, TY_TypeError, "cannot shuffle '%s'",
-							   type_name(vm, a[0]));
+		                                : rp_raise(vm, TY_TypeError, "cannot shuffle '%s'",
+		                                           type_name(vm, a[0]));
 	list = AS(list, a[0]);
 	order = checked_alloc(list->count + 1, sizeof(*order));
 	old = checked_alloc(list->count + 1, sizeof(*old));
@@ -226,7 +228,8 @@ RANDOM(random_choices)
 
 	(void)n;
 	if (length <= 0 || !arg_int(vm, a[3], 1, &count) || count < 0)
-		return is_null(vm->exc) ? rp_raise(vm, TY_IndexError, "empty population") : val_null();
+		return is_null(vm->exc) ? rp_raise(vm, TY_IndexError, "empty population")
+		                        : val_null();
 	at = checked_alloc((size_t)count + 1, sizeof(*at));
 	sums = checked_alloc((size_t)length, sizeof(*sums));
 	if (is_missing(weights))
@@ -241,20 +244,20 @@ RANDOM(random_choices)
 }
 
 static const struct native_def random_functions[] = {
-	{"seed", random_seed, "? a version"},
-	{"random", random_random, ""},
-	{"getrandbits", random_getrandbits, "k"},
-	{"randint", random_randint, "a b"},
-	{"randrange", random_randrange, "start ? stop step"},
-	{"uniform", random_uniform, "a b"},
-	{"gauss", random_gauss, "? mu sigma"},
-	{"normalvariate", random_normalvariate, "? mu sigma"},
-	{"expovariate", random_expovariate, "? lambd"},
-	{"choice", random_choice, "seq"},
-	{"shuffle", random_shuffle, "x"},
-	{"sample", random_sample, "population k ? | counts"},
-	{"choices", random_choices, "population ? weights | cum_weights k"},
-	{0},
+        {"seed", random_seed, "? a version"},
+        {"random", random_random, ""},
+        {"getrandbits", random_getrandbits, "k"},
+        {"randint", random_randint, "a b"},
+        {"randrange", random_randrange, "start ? stop step"},
+        {"uniform", random_uniform, "a b"},
+        {"gauss", random_gauss, "? mu sigma"},
+        {"normalvariate", random_normalvariate, "? mu sigma"},
+        {"expovariate", random_expovariate, "? lambd"},
+        {"choice", random_choice, "seq"},
+        {"shuffle", random_shuffle, "x"},
+        {"sample", random_sample, "population k ? | counts"},
+        {"choices", random_choices, "population ? weights | cum_weights k"},
+        {0},
 };
 
 const struct native_module random_module = {"random", random_functions, NULL, NULL};

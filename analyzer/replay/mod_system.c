@@ -47,17 +47,17 @@ NATIVE(time_strftime)
 }
 
 static const struct native_def time_functions[] = {
-	{"time", time_time, ""},
-	{"perf_counter", time_counter, ""},
-	{"monotonic", time_counter, ""},
-	{"process_time", time_counter, ""},
-	{"perf_counter_ns", time_ns, ""},
-	{"time_ns", time_ns, ""},
-	{"monotonic_ns", time_ns, ""},
-	{"sleep", time_sleep, "seconds"},
-	{"strftime", time_strftime, "format ? t"},
-	{"ctime", time_strftime, "? t"},
-	{0},
+        {"time", time_time, ""},
+        {"perf_counter", time_counter, ""},
+        {"monotonic", time_counter, ""},
+        {"process_time", time_counter, ""},
+        {"perf_counter_ns", time_ns, ""},
+        {"time_ns", time_ns, ""},
+        {"monotonic_ns", time_ns, ""},
+        {"sleep", time_sleep, "seconds"},
+        {"strftime", time_strftime, "format ? t"},
+        {"ctime", time_strftime, "? t"},
+        {0},
 };
 
 const struct native_module time_module = {"time", time_functions, NULL, NULL};
@@ -81,8 +81,8 @@ NATIVE(gc_get_objects)
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
 		if (o->flags & OBJ_PRESERVED)
 			list_push(vm, list, vm->kinds[o->kind].revive(vm, o));
-		else if ((o->flags & OBJ_GC) && o != &list->h && o->refs > 0 &&
-			 o->kind != K_CELL && o->kind != K_FRAME)
+		else if ((o->flags & OBJ_GC) && o != &list->h && o->refs > 0 && o->kind != K_CELL &&
+		         o->kind != K_FRAME)
 			list_push(vm, list, ref_obj(o));
 	}
 	return val_obj(list);
@@ -109,7 +109,8 @@ NATIVE(gc_get_referrers)
 	(void)n;
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
 		for (uint32_t i = 0; i < args->count; i++) {
-			struct referrer r = {args->at[i].tag == PY_OBJECT ? args->at[i].as.o : NULL, false};
+			struct referrer r = {args->at[i].tag == PY_OBJECT ? args->at[i].as.o : NULL,
+			                     false};
 
 			if ((o->flags & OBJ_GC) && o != &list->h && o != &args->h && o->refs)
 				rp_visit(vm, o, is_referrer, &r);
@@ -147,20 +148,20 @@ NATIVE(gc_is_tracked)
 }
 
 static const struct native_def gc_functions[] = {
-	{"collect", gc_collect, "? generation"},
-	{"get_objects", gc_get_objects, "? generation"},
-	{"get_referrers", gc_get_referrers, "*objs"},
-	{"enable", gc_nothing, ""},
-	{"disable", gc_nothing, ""},
-	{"freeze", gc_nothing, ""},
-	{"unfreeze", gc_nothing, ""},
-	{"set_threshold", gc_nothing, "*args"},
-	{"set_debug", gc_nothing, "flags"},
-	{"isenabled", gc_isenabled, ""},
-	{"get_count", gc_counts, ""},
-	{"get_threshold", gc_counts, ""},
-	{"is_tracked", gc_is_tracked, "obj"},
-	{0},
+        {"collect", gc_collect, "? generation"},
+        {"get_objects", gc_get_objects, "? generation"},
+        {"get_referrers", gc_get_referrers, "*objs"},
+        {"enable", gc_nothing, ""},
+        {"disable", gc_nothing, ""},
+        {"freeze", gc_nothing, ""},
+        {"unfreeze", gc_nothing, ""},
+        {"set_threshold", gc_nothing, "*args"},
+        {"set_debug", gc_nothing, "flags"},
+        {"isenabled", gc_isenabled, ""},
+        {"get_count", gc_counts, ""},
+        {"get_threshold", gc_counts, ""},
+        {"is_tracked", gc_is_tracked, "obj"},
+        {0},
 };
 
 static void gc_init(struct vm *vm, struct module *m)
@@ -190,9 +191,10 @@ NATIVE(sys_getrefcount)
 NATIVE(sys_getsizeof)
 {
 	(void)n;
-	return val_int(is_kind(a[0], K_LIST) ? 56 + 8 * (int64_t)AS(list, a[0])->capacity
-		       : is_kind(a[0], K_STR) ? 49 + (int64_t)AS(str, a[0])->length
-		       : a[0].tag == PY_OBJECT ? 48 + 0 * rp_truth(vm, val_none()) : 28);
+	return val_int(is_kind(a[0], K_LIST)   ? 56 + 8 * (int64_t)AS(list, a[0])->capacity
+	               : is_kind(a[0], K_STR)  ? 49 + (int64_t)AS(str, a[0])->length
+	               : a[0].tag == PY_OBJECT ? 48 + 0 * rp_truth(vm, val_none())
+	                                       : 28);
 }
 
 NATIVE(sys_exc_info)
@@ -228,22 +230,22 @@ NATIVE(stream_write)
 }
 
 static const struct native_def stream_methods[] = {
-	{"write", stream_write, "self text"},
-	{"flush", gc_nothing, "self"},
-	{"isatty", gc_isenabled, "self"},
-	{"fileno", sys_limit, "self"},
-	{0},
+        {"write", stream_write, "self text"},
+        {"flush", gc_nothing, "self"},
+        {"isatty", gc_isenabled, "self"},
+        {"fileno", sys_limit, "self"},
+        {0},
 };
 
 static const struct native_def sys_functions[] = {
-	{"exit", sys_exit, "? code"},
-	{"getrefcount", sys_getrefcount, "obj"},
-	{"getsizeof", sys_getsizeof, "obj ? default"},
-	{"exc_info", sys_exc_info, ""},
-	{"getrecursionlimit", sys_limit, ""},
-	{"setrecursionlimit", gc_nothing, "n"},
-	{"intern", gc_nothing, "s"},
-	{0},
+        {"exit", sys_exit, "? code"},
+        {"getrefcount", sys_getrefcount, "obj"},
+        {"getsizeof", sys_getsizeof, "obj ? default"},
+        {"exc_info", sys_exc_info, ""},
+        {"getrecursionlimit", sys_limit, ""},
+        {"setrecursionlimit", gc_nothing, "n"},
+        {"intern", gc_nothing, "s"},
+        {0},
 };
 
 static void sys_init(struct vm *vm, struct module *m)
@@ -287,10 +289,11 @@ NATIVE(weakref_new)
 {
 	(void)n;
 	if (a[1].tag != PY_OBJECT || a[1].as.o->kind == K_LONG || a[1].as.o->kind == K_STR ||
-	    ((a[1].as.o->kind == K_LIST || a[1].as.o->kind == K_DICT || a[1].as.o->kind == K_TUPLE) &&
+	    ((a[1].as.o->kind == K_LIST || a[1].as.o->kind == K_DICT ||
+	      a[1].as.o->kind == K_TUPLE) &&
 	     !(a[1].as.o->cls->flags & CLS_HEAP)))
 		return rp_raise(vm, TY_TypeError, "cannot create weak reference to '%s' object",
-				type_name(vm, a[1]));
+		                type_name(vm, a[1]));
 	return rp_weakref(vm, a[1].as.o, a[2]);
 }
 
@@ -308,9 +311,9 @@ NATIVE(weakref_call)
 }
 
 static const struct native_def weakref_methods[] = {
-	{"__new__", weakref_new, "cls obj ? callback"},
-	{"__call__", weakref_call, "self"},
-	{0},
+        {"__new__", weakref_new, "cls obj ? callback"},
+        {"__call__", weakref_call, "self"},
+        {0},
 };
 
 static void weakref_init(struct vm *vm, struct module *m)

@@ -31,10 +31,10 @@ enum rp_type {
 };
 
 enum {
-	PY_RECURSION_LIMIT = 1000,	/* Python calls in one another */
-	PY_NATIVE_DEPTH = 400,		/* interpreter loops in one another */
-	PY_RELEASE_DEPTH = 40,		/* objects released in one another */
-	PY_MAX_BYTES = 1 << 30,		/* of one string, list or integer */
+	PY_RECURSION_LIMIT = 1000, /* Python calls in one another */
+	PY_NATIVE_DEPTH = 400,     /* interpreter loops in one another */
+	PY_RELEASE_DEPTH = 40,     /* objects released in one another */
+	PY_MAX_BYTES = 1 << 30,    /* of one string, list or integer */
 	PY_ATTR_CACHE = 1024,
 };
 
@@ -42,8 +42,8 @@ typedef bool visit_fn(void *walk, struct val child, const char *role, struct val
 
 /* What a kind from outside does. Absent entries: the operation is a TypeError. */
 struct kind_ops {
-	void (*release)(struct vm *vm, struct obj *o); /* its payload */
-	bool (*keep)(struct vm *vm, struct obj *o); /* nobody refers to it: does it stay? */
+	void (*release)(struct vm *vm, struct obj *o);      /* its payload */
+	bool (*keep)(struct vm *vm, struct obj *o);         /* nobody refers to it: does it stay? */
 	struct val (*revive)(struct vm *vm, struct obj *o); /* a reference to what `keep` kept */
 	bool (*visit)(struct obj *o, visit_fn *fn, void *walk);
 	/* PY_NULL without an exception: no such attribute */
@@ -89,7 +89,7 @@ struct vm_limits {
 
 struct native_module {
 	const char *name;
-	const struct native_def *defs; /* ends with a NULL name */
+	const struct native_def *defs;                      /* ends with a NULL name */
 	void (*init)(struct vm *vm, struct module *module); /* may be NULL */
 	/* A name that is not there: PY_NULL without an exception gives up. */
 	struct val (*missing)(struct vm *vm, struct module *module, struct str *name);
@@ -101,7 +101,7 @@ struct vm {
 	struct str *n[PN_COUNT];
 	struct cls *t[TY_COUNT];
 	struct kind_ops kinds[K_COUNT];
-	struct obj first; /* ring of all objects */
+	struct obj first;   /* ring of all objects */
 	struct str **table; /* interned strings, open addressing */
 	uint32_t table_count, table_mask;
 	struct str **of_sym;
@@ -128,7 +128,7 @@ struct vm {
 	struct vm_limits limits;
 	double started;
 	uint64_t next_clock;
-	void *codes;	    /* py_code.c: functions made ready */
+	void *codes;        /* py_code.c: functions made ready */
 	void *native_stack; /* py_call.c: native functions that run */
 	const struct native_module **offered;
 	uint32_t offered_count;
@@ -205,7 +205,7 @@ static inline void slot_set(struct vm *vm, struct val *slot, struct val value) /
 struct str *str_new(struct vm *vm, const char *bytes, size_t length);
 struct str *str_chars(struct vm *vm, const char *chars);
 struct str *str_intern(struct vm *vm, const char *bytes, size_t length); /* borrowed */
-struct str *str_of_sym(struct vm *vm, sym_id name);			 /* borrowed */
+struct str *str_of_sym(struct vm *vm, sym_id name);                      /* borrowed */
 struct val val_str(struct vm *vm, const char *chars);
 struct val val_text(struct vm *vm, const struct text *text);
 struct val str_print(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
@@ -234,17 +234,17 @@ bool is_any_int(struct val v);
 
 /* --- py_containers.c */
 struct list *list_new(struct vm *vm, uint32_t capacity);
-struct list *tuple_new(struct vm *vm, uint32_t count); /* PY_NULL elements to be filled */
+struct list *tuple_new(struct vm *vm, uint32_t count);          /* PY_NULL elements to be filled */
 void list_push(struct vm *vm, struct list *list, struct val v); /* takes it */
 void list_insert(struct vm *vm, struct list *list, uint32_t at, struct val v); /* takes it */
 void list_remove(struct vm *vm, struct list *list, uint32_t at, uint32_t count);
 bool list_extend(struct vm *vm, struct list *list, struct val iterable);
 struct val tuple_of(struct vm *vm, const struct val *at, uint32_t count); /* references them */
-struct val tuple_pair(struct vm *vm, struct val a, struct val b); /* takes them */
-struct list *list_from(struct vm *vm, struct val iterable);	  /* a new list; NULL: error */
+struct val tuple_pair(struct vm *vm, struct val a, struct val b);         /* takes them */
+struct list *list_from(struct vm *vm, struct val iterable); /* a new list; NULL: error */
 struct deque *deque_new(struct vm *vm, int64_t maxlen);
 void deque_push(struct vm *vm, struct deque *d, struct val v, bool left); /* takes it */
-struct val deque_pop(struct vm *vm, struct deque *d, bool left);	  /* PY_NULL: empty */
+struct val deque_pop(struct vm *vm, struct deque *d, bool left);          /* PY_NULL: empty */
 struct val *deque_at(struct deque *d, int64_t i);
 
 /* --- py_dict.c */
@@ -278,7 +278,7 @@ void exc_init_types(struct vm *vm);
 
 /* --- py_class.c */
 struct cls *cls_new(struct vm *vm, struct str *name, struct cls **bases, uint32_t count,
-		    struct dict *ns);
+                    struct dict *ns);
 struct cls *type_of(struct vm *vm, struct val v); /* borrowed */
 bool cls_is(const struct cls *cls, const struct cls *base);
 /* In the class and its bases; borrowed, PY_NULL without an exception: none. */
@@ -290,12 +290,12 @@ struct val special_find(struct vm *vm, struct val v, enum rp_name name);
 struct val special_own(struct vm *vm, struct val v, enum rp_name name);
 struct val bind(struct vm *vm, struct val found, struct val self, struct cls *cls);
 struct val class_build(struct vm *vm, struct str *name, struct val bases, struct dict *ns,
-		       struct dict *kw);
+                       struct dict *kw);
 int rp_isinstance(struct vm *vm, struct val v, struct val type);
 int rp_issubclass(struct vm *vm, struct val v, struct val type);
 void type_add(struct vm *vm, struct cls *cls, const struct native_def *defs);
 void type_method(struct vm *vm, struct cls *cls, const char *name, enum descriptor_kind what,
-		 const struct native_def *def);
+                 const struct native_def *def);
 bool is_instance_of(struct vm *vm, struct val v, enum rp_type type);
 
 /* --- py_attr.c */
@@ -314,15 +314,14 @@ struct dict *attrs_of(struct vm *vm, struct obj *o); /* made if need be */
 
 /* --- py_call.c */
 struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, struct dict *kw);
-struct val rp_call_method(struct vm *vm, struct val o, const char *name, struct val *a,
-			  uint32_t n);
+struct val rp_call_method(struct vm *vm, struct val o, const char *name, struct val *a, uint32_t n);
 struct val rp_call0(struct vm *vm, struct val fn);
 struct val rp_call1(struct vm *vm, struct val fn, struct val a);
 struct val rp_call2(struct vm *vm, struct val fn, struct val a, struct val b);
 struct val native_new(struct vm *vm, const struct native_def *def, struct val bound);
 /* A frame with its parameters bound (arguments are copied); NULL: exception. */
 struct frame *frame_for_call(struct vm *vm, struct function *fn, struct val *a, uint32_t n,
-			     struct dict *kw);
+                             struct dict *kw);
 struct val instantiate(struct vm *vm, struct cls *cls, struct val *a, uint32_t n, struct dict *kw);
 /* The native function that runs now. */
 struct native *native_running(struct vm *vm);
@@ -350,9 +349,9 @@ struct val rp_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 struct val rp_inplace(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a);
 struct val rp_compare(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
-int rp_eq(struct vm *vm, struct val a, struct val b);	/* -1 error */
+int rp_eq(struct vm *vm, struct val a, struct val b);   /* -1 error */
 int rp_less(struct vm *vm, struct val a, struct val b); /* -1 error */
-int rp_truth(struct vm *vm, struct val v);		/* -1 error */
+int rp_truth(struct vm *vm, struct val v);              /* -1 error */
 int rp_contains(struct vm *vm, struct val box, struct val v);
 bool rp_hash(struct vm *vm, struct val v, uint64_t *hash);
 int64_t rp_length(struct vm *vm, struct val v); /* -1 error */
@@ -365,7 +364,7 @@ struct val rp_item(struct vm *vm, struct val o, struct val index);
 bool rp_set_item(struct vm *vm, struct val o, struct val index, struct val value);
 bool rp_del_item(struct vm *vm, struct val o, struct val index);
 bool slice_bounds(struct vm *vm, struct slice *s, int64_t length, int64_t *start, int64_t *stop,
-		  int64_t *step, int64_t *count);
+                  int64_t *step, int64_t *count);
 
 /* --- py_iter.c */
 struct val rp_iter(struct vm *vm, struct val v);
@@ -383,7 +382,7 @@ void float_repr(struct text *out, double f);
 struct val rp_format(struct vm *vm, struct val v, const char *spec, size_t length);
 struct val str_percent(struct vm *vm, struct str *format, struct val args);
 struct val str_format(struct vm *vm, struct str *format, struct val *a, uint32_t n,
-		      struct dict *kw);
+                      struct dict *kw);
 
 /* --- py_module.c */
 struct val module_import(struct vm *vm, const char *name, struct module *from); /* the last part */

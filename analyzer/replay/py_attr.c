@@ -103,8 +103,8 @@ static struct val class_attr(struct vm *vm, struct val o, struct str *name)
 static struct val super_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct super *s = AS(super, o);
-	struct cls *cls = is_kind(s->self, K_CLASS) && !is_null(s->self)
-				  ? AS(cls, s->self) : type_of(vm, s->self);
+	struct cls *cls = is_kind(s->self, K_CLASS) && !is_null(s->self) ? AS(cls, s->self)
+	                                                                 : type_of(vm, s->self);
 	struct val found, self = s->self;
 
 	if (is_kind(s->self, K_CLASS) && !cls_is(cls, s->start))
@@ -255,12 +255,12 @@ struct val rp_attr(struct vm *vm, struct val o, struct str *name)
 		return v;
 	if (is_kind(o, K_MODULE))
 		return rp_raise(vm, TY_AttributeError, "module '%s' has no attribute '%s'",
-				AS(module, o)->name->at, name->at);
+		                AS(module, o)->name->at, name->at);
 	if (is_kind(o, K_CLASS))
 		return rp_raise(vm, TY_AttributeError, "type object '%s' has no attribute '%s'",
-				AS(cls, o)->name->at, name->at);
+		                AS(cls, o)->name->at, name->at);
 	return rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
-			type_name(vm, o), name->at);
+	                type_name(vm, o), name->at);
 }
 
 struct val rp_attr_chars(struct vm *vm, struct val o, const char *name)
@@ -277,7 +277,7 @@ static bool set_by_descriptor(struct vm *vm, struct val found, struct val o, str
 	if (is_kind(found, K_DESCRIPTOR)) {
 		if (is_missing(AS(descriptor, found)->set)) {
 			rp_raise(vm, TY_AttributeError, "property of '%s' object has no setter",
-				 type_name(vm, o));
+			         type_name(vm, o));
 			return false;
 		}
 		result = rp_call2(vm, AS(descriptor, found)->set, o, value);
@@ -313,7 +313,7 @@ bool object_set_attr(struct vm *vm, struct val o, struct str *name, struct val v
 		return set_by_descriptor(vm, found, o, value);
 	if (!may_have_attrs(vm, o)) {
 		rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
-			 type_name(vm, o), name->at);
+		         type_name(vm, o), name->at);
 		return false;
 	}
 	if (name == vm->n[PN_class] && is_kind(value, K_CLASS)) {
@@ -374,8 +374,8 @@ bool rp_set_attr(struct vm *vm, struct val o, struct str *name, struct val value
 	if (is_kind(o, K_SUPER))
 		o = AS(super, o)->self;
 	hook = cls_find(vm, type_of(vm, o), vm->n[PN_setattr]);
-	if (!is_null(hook) && !(is_kind(hook, K_NATIVE) &&
-				AS(native, hook)->owner == vm->t[TY_object])) {
+	if (!is_null(hook) &&
+	    !(is_kind(hook, K_NATIVE) && AS(native, hook)->owner == vm->t[TY_object])) {
 		hook = bind(vm, hook, o, type_of(vm, o));
 		result = rp_call2(vm, hook, val_obj(name), value);
 		unref(vm, hook);
@@ -411,7 +411,7 @@ bool object_del_attr(struct vm *vm, struct val o, struct str *name)
 		done = dict_remove(vm, o.as.o->attrs, val_obj(name), NULL);
 	if (!done)
 		rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
-			 type_name(vm, o), name->at);
+		         type_name(vm, o), name->at);
 	return done > 0;
 }
 
@@ -419,7 +419,8 @@ bool rp_del_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct val hook, result;
 	struct dict *ns = is_kind(o, K_MODULE)  ? AS(module, o)->ns
-			  : is_kind(o, K_CLASS) ? AS(cls, o)->ns : NULL;
+	                  : is_kind(o, K_CLASS) ? AS(cls, o)->ns
+	                                        : NULL;
 
 	if (is_kind(o, K_UNKNOWN))
 		return true;

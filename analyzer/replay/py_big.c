@@ -99,7 +99,7 @@ static struct val magnitude_sub(struct vm *vm, const struct num *a, const struct
 
 	for (uint32_t i = 0; i < r->count; i++) {
 		int64_t d = (i < a->count ? (int64_t)a->limb[i] : 0) -
-			    (i < b->count ? (int64_t)b->limb[i] : 0) + borrow;
+		            (i < b->count ? (int64_t)b->limb[i] : 0) + borrow;
 
 		r->limb[i] = (uint32_t)d;
 		borrow = d < 0 ? -1 : 0;
@@ -159,12 +159,10 @@ static void divide_magnitude(const struct num *a, const struct num *b, uint32_t 
 	u = checked_alloc(m + 1, sizeof(uint32_t));
 	v = checked_alloc(n, sizeof(uint32_t));
 	for (uint32_t i = n; i-- > 0;)
-		v[i] = b->limb[i] << shift |
-		       (shift && i ? b->limb[i - 1] >> (32 - shift) : 0);
+		v[i] = b->limb[i] << shift | (shift && i ? b->limb[i - 1] >> (32 - shift) : 0);
 	u[m] = shift ? a->limb[m - 1] >> (32 - shift) : 0;
 	for (uint32_t i = m; i-- > 0;)
-		u[i] = a->limb[i] << shift |
-		       (shift && i ? a->limb[i - 1] >> (32 - shift) : 0);
+		u[i] = a->limb[i] << shift | (shift && i ? a->limb[i - 1] >> (32 - shift) : 0);
 	for (uint32_t j = m - n + 1; j-- > 0;) {
 		uint64_t top = (uint64_t)u[j + n] << 32 | u[j + n - 1];
 		uint64_t guess = top / v[n - 1], rest = top % v[n - 1];
@@ -304,8 +302,9 @@ static struct val bitwise(struct vm *vm, enum ir_sub sub, const struct num *a, c
 	complement(a, x, count);
 	complement(b, y, count);
 	for (uint32_t i = 0; i < r->count; i++)
-		r->limb[i] = sub == SUB_binary_and ? x[i] & y[i]
-			     : sub == SUB_binary_or ? x[i] | y[i] : x[i] ^ y[i];
+		r->limb[i] = sub == SUB_binary_and  ? x[i] & y[i]
+		             : sub == SUB_binary_or ? x[i] | y[i]
+		                                    : x[i] ^ y[i];
 	negative = r->limb[r->count - 1] >> 31;
 	for (uint32_t i = 0; negative && i < r->count; i++) {
 		carry += ~r->limb[i];
@@ -357,9 +356,9 @@ static struct val int_divide(struct vm *vm, enum ir_sub sub, struct val a, struc
 
 	if (!int_truth(b))
 		return rp_raise(vm, TY_ZeroDivisionError, "%s",
-				sub == SUB_binary_divide ? "division by zero"
-				: sub == SUB_binary_modulo ? "integer modulo by zero"
-				: "integer division or modulo by zero");
+		                sub == SUB_binary_divide   ? "division by zero"
+		                : sub == SUB_binary_modulo ? "integer modulo by zero"
+		                                           : "integer division or modulo by zero");
 	if (sub == SUB_binary_divide)
 		return val_float(int_to_double(a) / int_to_double(b));
 	if (is_int(a) && is_int(b) && b.as.i != -1) {
@@ -380,7 +379,7 @@ static struct val int_shift(struct vm *vm, enum ir_sub sub, struct val a, struct
 		return rp_raise(vm, TY_ValueError, "negative shift count");
 	if (sub == SUB_binary_shift_right)
 		return is_int(a) ? val_int(a.as.i >> (b.as.i > 63 ? 63 : b.as.i))
-				 : shift_right(vm, a, b.as.i);
+		                 : shift_right(vm, a, b.as.i);
 	return shift_left(vm, a, b.as.i);
 }
 
@@ -428,7 +427,7 @@ struct val int_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b
 		if (int_compare(b, val_int(0)) < 0) {
 			if (!int_truth(a))
 				return rp_raise(vm, TY_ZeroDivisionError,
-						"0.0 cannot be raised to a negative power");
+				                "0.0 cannot be raised to a negative power");
 			return val_float(pow(int_to_double(a), int_to_double(b)));
 		}
 		if (!is_int(b))

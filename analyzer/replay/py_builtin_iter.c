@@ -29,8 +29,7 @@ BUILTIN(builtin_next)
 		return ref(a[1]);
 	rp_raise(vm, TY_StopIteration, "%s", "");
 	if (is_kind(a[0], K_GENERATOR) && !is_missing(AS(generator, a[0])->result))
-		dict_put_str(vm, vm->exc.as.o->attrs, vm->n[PN_value],
-			     AS(generator, a[0])->result);
+		dict_put_str(vm, vm->exc.as.o->attrs, vm->n[PN_value], AS(generator, a[0])->result);
 	return val_null();
 }
 
@@ -54,7 +53,7 @@ BUILTIN(enumerate_new)
 }
 
 static struct val over_many(struct vm *vm, enum iter_kind what, enum rp_type type, struct val fn,
-			    struct list *sources)
+                            struct list *sources)
 {
 	struct iter *it = iter_new(vm, what, type, fn);
 
@@ -213,9 +212,9 @@ static struct val extreme(struct vm *vm, struct val *a, bool largest)
 	while (is_null(vm->exc) && !is_null(item = rp_next(vm, it))) {
 		struct val key = is_missing(a[1]) ? ref(item) : rp_call1(vm, a[1], item);
 		int better = is_null(key)    ? -1
-			     : is_null(best) ? 1
-			     : largest	     ? rp_less(vm, best_key, key)
-					     : rp_less(vm, key, best_key);
+		             : is_null(best) ? 1
+		             : largest       ? rp_less(vm, best_key, key)
+		                             : rp_less(vm, key, best_key);
 
 		if (better > 0) {
 			slot_set(vm, &best, ref(item));
@@ -234,7 +233,7 @@ static struct val extreme(struct vm *vm, struct val *a, bool largest)
 		if (!is_null(a[2]))
 			return ref(a[2]);
 		return rp_raise(vm, TY_ValueError, "%s() arg is an empty sequence",
-				largest ? "max" : "min");
+		                largest ? "max" : "min");
 	}
 	return best;
 }
@@ -252,19 +251,20 @@ BUILTIN(builtin_min)
 }
 
 const struct native_def builtin_iter_functions[] = {
-	{"iter", builtin_iter, "obj ? sentinel"},
-	{"next", builtin_next, "it ? default"},
-	{"reversed", builtin_reversed, "seq"},
-	{"sorted", builtin_sorted, "iterable ? | key reverse"},
-	{"sum", builtin_sum, "iterable ? start"},
-	{"any", builtin_any, "iterable"},
-	{"all", builtin_all, "iterable"},
-	{"max", builtin_max, "*args key default"},
-	{"min", builtin_min, "*args key default"},
-	{0},
+        {"iter", builtin_iter, "obj ? sentinel"},
+        {"next", builtin_next, "it ? default"},
+        {"reversed", builtin_reversed, "seq"},
+        {"sorted", builtin_sorted, "iterable ? | key reverse"},
+        {"sum", builtin_sum, "iterable ? start"},
+        {"any", builtin_any, "iterable"},
+        {"all", builtin_all, "iterable"},
+        {"max", builtin_max, "*args key default"},
+        {"min", builtin_min, "*args key default"},
+        {0},
 };
 
-static const struct native_def enumerate_methods[] = {{"__new__", enumerate_new, "cls iterable ? start"}, {0}};
+static const struct native_def enumerate_methods[] = {
+        {"__new__", enumerate_new, "cls iterable ? start"}, {0}};
 static const struct native_def zip_methods[] = {{"__new__", zip_new, "cls *iterables strict"}, {0}};
 static const struct native_def map_methods[] = {{"__new__", map_new, "cls fn *iterables"}, {0}};
 static const struct native_def filter_methods[] = {{"__new__", filter_new, "cls fn iterable"}, {0}};

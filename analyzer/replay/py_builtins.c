@@ -1,6 +1,6 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <math.h>
 #include <string.h>
 
 #include "analyzer/replay/py.h"
@@ -80,16 +80,19 @@ BUILTIN(builtin_abs)
 
 	(void)n;
 	if (is_any_int(a[0]))
-		return int_compare(a[0], val_int(0)) < 0 ? int_negate(vm, a[0])
-							 : int_binary(vm, SUB_binary_add, a[0], val_int(0));
+		return int_compare(a[0], val_int(0)) < 0
+		               ? int_negate(vm, a[0])
+		               : int_binary(vm, SUB_binary_add, a[0], val_int(0));
 	if (a[0].tag == PY_FLOAT)
 		return val_float(fabs(a[0].as.f));
 	if (is_kind(a[0], K_UNKNOWN))
 		return ref(a[0]);
 	fn = special_find(vm, a[0], PN_abs);
 	if (is_null(fn))
-		return is_null(vm->exc) ? rp_raise(vm, TY_TypeError, "bad operand type for abs(): '%s'",
-						   type_name(vm, a[0])) : val_null();
+		return is_null(vm->exc)
+		               ? rp_raise(vm, TY_TypeError, "bad operand type for abs(): '%s'",
+		                          type_name(vm, a[0]))
+		               : val_null();
 	v = rp_call0(vm, fn);
 	unref(vm, fn);
 	return v;
@@ -121,7 +124,8 @@ BUILTIN(builtin_round)
 		return ref(a[0]);
 	if (a[0].tag == PY_FLOAT || is_any_int(a[0])) {
 		if (is_missing(a[1]))
-			return a[0].tag == PY_FLOAT ? int_of_double(vm, nearbyint(a[0].as.f)) : ref(a[0]);
+			return a[0].tag == PY_FLOAT ? int_of_double(vm, nearbyint(a[0].as.f))
+			                            : ref(a[0]);
 		if (!rp_index(vm, a[1], &digits))
 			return val_null();
 		if (is_any_int(a[0]) && digits >= 0)
@@ -133,8 +137,9 @@ BUILTIN(builtin_round)
 	fn = special_find(vm, a[0], PN_round);
 	if (is_null(fn))
 		return is_null(vm->exc) ? rp_raise(vm, TY_TypeError,
-						   "type %s doesn't define __round__ method",
-						   type_name(vm, a[0])) : val_null();
+		                                   "type %s doesn't define __round__ method",
+		                                   type_name(vm, a[0]))
+		                        : val_null();
 	v = is_missing(a[1]) ? rp_call0(vm, fn) : rp_call1(vm, fn, a[1]);
 	unref(vm, fn);
 	return v;
@@ -246,7 +251,7 @@ BUILTIN(builtin_id)
 {
 	(void)vm, (void)n;
 	return val_int(a[0].tag == PY_OBJECT ? (int64_t)(uintptr_t)a[0].as.o
-					     : 9000000 + a[0].as.i * 32 + a[0].tag);
+	                                     : 9000000 + a[0].as.i * 32 + a[0].tag);
 }
 
 BUILTIN(builtin_hash)
@@ -263,7 +268,7 @@ BUILTIN(builtin_format)
 {
 	(void)n;
 	return is_kind(a[1], K_STR) ? rp_format(vm, a[0], chars_of(a[1]), AS(str, a[1])->length)
-				    : rp_format(vm, a[0], "", 0);
+	                            : rp_format(vm, a[0], "", 0);
 }
 
 static struct val based(struct vm *vm, struct val v, const char *prefix, int base)
@@ -330,8 +335,10 @@ BUILTIN(builtin_ord)
 	if (!is_kind(a[0], K_STR) || AS(str, a[0])->chars != 1)
 		return rp_raise(vm, TY_TypeError, "ord() expected a character");
 	at = (const unsigned char *)chars_of(a[0]);
-	c = at[0] < 0x80 ? at[0] : at[0] < 0xe0 ? at[0] & 0x1fu : at[0] < 0xf0 ? at[0] & 0xfu
-									       : at[0] & 7u;
+	c = at[0] < 0x80   ? at[0]
+	    : at[0] < 0xe0 ? at[0] & 0x1fu
+	    : at[0] < 0xf0 ? at[0] & 0xfu
+	                   : at[0] & 7u;
 	for (uint32_t i = 1; i < AS(str, a[0])->length; i++)
 		c = c << 6 | (at[i] & 0x3fu);
 	return val_int(c);
@@ -342,7 +349,7 @@ BUILTIN(builtin_vars)
 	(void)n;
 	if (is_null(a[0]))
 		return vm->frame ? ref_obj(vm->frame->ns ? vm->frame->ns : vm->frame->module->ns)
-				 : val_obj(dict_new(vm));
+		                 : val_obj(dict_new(vm));
 	return rp_attr(vm, a[0], vm->n[PN_dict]);
 }
 
@@ -354,8 +361,9 @@ BUILTIN(builtin_globals)
 
 BUILTIN(builtin_dir)
 {
-	struct val fn = is_null(a[0]) ? val_null() : cls_find(vm, vm->t[TY_object],
-							      str_intern(vm, "__dir__", 7));
+	struct val fn = is_null(a[0])
+	                        ? val_null()
+	                        : cls_find(vm, vm->t[TY_object], str_intern(vm, "__dir__", 7));
 	struct val names, sorted;
 
 	(void)n;
@@ -479,14 +487,16 @@ BUILTIN(property_deleter)
 }
 
 static const struct native_def property_methods[] = {
-	{"__new__", property_new, "cls ? fget fset fdel doc"},
-	{"getter", property_getter, "self fn"},
-	{"setter", property_setter, "self fn"},
-	{"deleter", property_deleter, "self fn"},
-	{0},
+        {"__new__", property_new, "cls ? fget fset fdel doc"},
+        {"getter", property_getter, "self fn"},
+        {"setter", property_setter, "self fn"},
+        {"deleter", property_deleter, "self fn"},
+        {0},
 };
-static const struct native_def classmethod_methods[] = {{"__new__", classmethod_new, "cls fn"}, {0}};
-static const struct native_def staticmethod_methods[] = {{"__new__", staticmethod_new, "cls fn"}, {0}};
+static const struct native_def classmethod_methods[] = {{"__new__", classmethod_new, "cls fn"},
+                                                        {0}};
+static const struct native_def staticmethod_methods[] = {{"__new__", staticmethod_new, "cls fn"},
+                                                         {0}};
 static const struct native_def super_methods[] = {{"__new__", super_new, "cls ? type self"}, {0}};
 
 BUILTIN(range_new)
@@ -496,11 +506,12 @@ BUILTIN(range_new)
 
 	for (uint32_t i = 1; i < n; i++)
 		if (is_kind(a[i], K_UNKNOWN)) {
-			a[i] = i == 3 ? val_int(1) : val_int(i == 1 && !is_null(a[2]) ? 0 : UNKNOWN_RANGE);
+			a[i] = i == 3 ? val_int(1)
+			              : val_int(i == 1 && !is_null(a[2]) ? 0 : UNKNOWN_RANGE);
 			vm_stand_in(vm, "length of a range");
 		}
 	if (is_null(a[2]) ? !rp_index(vm, a[1], &stop)
-			  : !rp_index(vm, a[1], &start) || !rp_index(vm, a[2], &stop))
+	                  : !rp_index(vm, a[1], &start) || !rp_index(vm, a[2], &stop))
 		return val_null();
 	if (!is_null(a[3]) && !rp_index(vm, a[3], &step))
 		return val_null();
@@ -528,50 +539,53 @@ BUILTIN(slice_new)
 	return val_obj(s);
 }
 
-static const struct native_def range_methods[] = {{"__new__", range_new, "cls start ? stop step"}, {0}};
-static const struct native_def slice_methods[] = {{"__new__", slice_new, "cls start ? stop step"}, {0}};
+static const struct native_def range_methods[] = {{"__new__", range_new, "cls start ? stop step"},
+                                                  {0}};
+static const struct native_def slice_methods[] = {{"__new__", slice_new, "cls start ? stop step"},
+                                                  {0}};
 
 const struct native_def builtin_functions[] = {
-	{"print", builtin_print, "*args sep end file flush"},
-	{"len", builtin_len, "obj"},
-	{"repr", builtin_repr, "obj"},
-	{"ascii", builtin_repr, "obj"},
-	{"abs", builtin_abs, "x"},
-	{"round", builtin_round, "number ? ndigits"},
-	{"pow", builtin_pow, "base exp ? mod"},
-	{"divmod", builtin_divmod, "x y"},
-	{"isinstance", builtin_isinstance, "obj cls"},
-	{"issubclass", builtin_issubclass, "cls base"},
-	{"getattr", builtin_getattr, "obj name ? default"},
-	{"hasattr", builtin_hasattr, "obj name"},
-	{"setattr", builtin_setattr, "obj name value"},
-	{"delattr", builtin_delattr, "obj name"},
-	{"callable", builtin_callable, "obj"},
-	{"id", builtin_id, "obj"},
-	{"hash", builtin_hash, "obj"},
-	{"format", builtin_format, "obj ? spec"},
-	{"hex", builtin_hex, "x"},
-	{"bin", builtin_bin, "x"},
-	{"oct", builtin_oct, "x"},
-	{"chr", builtin_chr, "i"},
-	{"ord", builtin_ord, "c"},
-	{"vars", builtin_vars, "? obj"},
-	{"locals", builtin_vars, "? obj"},
-	{"globals", builtin_globals, NULL},
-	{"dir", builtin_dir, "? obj"},
-	{"input", builtin_input, "? prompt"},
-	{"open", builtin_open, "*args **kw"},
-	{"__import__", builtin_import, "name ? globals locals fromlist level"},
-	{"eval", builtin_eval, "*args **kw"},
-	{"exec", builtin_eval, "*args **kw"},
-	{"compile", builtin_eval, "*args **kw"},
-	{0},
+        {"print", builtin_print, "*args sep end file flush"},
+        {"len", builtin_len, "obj"},
+        {"repr", builtin_repr, "obj"},
+        {"ascii", builtin_repr, "obj"},
+        {"abs", builtin_abs, "x"},
+        {"round", builtin_round, "number ? ndigits"},
+        {"pow", builtin_pow, "base exp ? mod"},
+        {"divmod", builtin_divmod, "x y"},
+        {"isinstance", builtin_isinstance, "obj cls"},
+        {"issubclass", builtin_issubclass, "cls base"},
+        {"getattr", builtin_getattr, "obj name ? default"},
+        {"hasattr", builtin_hasattr, "obj name"},
+        {"setattr", builtin_setattr, "obj name value"},
+        {"delattr", builtin_delattr, "obj name"},
+        {"callable", builtin_callable, "obj"},
+        {"id", builtin_id, "obj"},
+        {"hash", builtin_hash, "obj"},
+        {"format", builtin_format, "obj ? spec"},
+        {"hex", builtin_hex, "x"},
+        {"bin", builtin_bin, "x"},
+        {"oct", builtin_oct, "x"},
+        {"chr", builtin_chr, "i"},
+        {"ord", builtin_ord, "c"},
+        {"vars", builtin_vars, "? obj"},
+        {"locals", builtin_vars, "? obj"},
+        {"globals", builtin_globals, NULL},
+        {"dir", builtin_dir, "? obj"},
+        {"input", builtin_input, "? prompt"},
+        {"open", builtin_open, "*args **kw"},
+        {"__import__", builtin_import, "name ? globals locals fromlist level"},
+        {"eval", builtin_eval, "*args **kw"},
+        {"exec", builtin_eval, "*args **kw"},
+        {"compile", builtin_eval, "*args **kw"},
+        {0},
 };
 
 static const enum rp_type visible_types[] = {
-	TY_object, TY_type, TY_int, TY_bool, TY_float, TY_complex, TY_str, TY_bytes, TY_list,
-	TY_tuple, TY_dict, TY_set, TY_frozenset, TY_slice, TY_range, TY_enumerate, TY_zip, TY_map,
-	TY_filter, TY_property, TY_classmethod, TY_staticmethod, TY_super,
+        TY_object,    TY_type,     TY_int,         TY_bool,         TY_float, TY_complex,
+        TY_str,       TY_bytes,    TY_list,        TY_tuple,        TY_dict,  TY_set,
+        TY_frozenset, TY_slice,    TY_range,       TY_enumerate,    TY_zip,   TY_map,
+        TY_filter,    TY_property, TY_classmethod, TY_staticmethod, TY_super,
 };
 
 extern const struct native_def dict_class_methods[], deque_properties[];
@@ -586,7 +600,7 @@ void builtins_init(struct vm *vm)
 	dict_put_str(vm, vm->modules, m->name, val_obj(m));
 	for (size_t i = 0; i < sizeof(visible_types) / sizeof(visible_types[0]); i++)
 		dict_put_str(vm, m->ns, vm->t[visible_types[i]]->name,
-			     val_obj(vm->t[visible_types[i]]));
+		             val_obj(vm->t[visible_types[i]]));
 	for (int i = TY_BaseException; i < TY_COUNT; i++)
 		if (i != TY_OutOfMemoryError)
 			dict_put_str(vm, m->ns, vm->t[i]->name, val_obj(vm->t[i]));

@@ -72,8 +72,9 @@ static bool native_keywords(struct vm *vm, struct native *fn, struct val *slots,
 				break;
 		if (i < sig->count && (int)i != sig->star && (int)i != sig->double_star) {
 			if (!is_null(slots[i])) {
-				rp_raise(vm, TY_TypeError, "%s() got multiple values for argument '%s'",
-					 fn->name->at, key->at);
+				rp_raise(vm, TY_TypeError,
+				         "%s() got multiple values for argument '%s'", fn->name->at,
+				         key->at);
 				return false;
 			}
 			slots[i] = ref(e->value);
@@ -83,7 +84,7 @@ static bool native_keywords(struct vm *vm, struct native *fn, struct val *slots,
 			dict_put(vm, AS(dict, slots[sig->double_star]), e->key, e->value);
 		} else {
 			rp_raise(vm, TY_TypeError, "%s() got an unexpected keyword argument '%s'",
-				 fn->name->at, key->at);
+			         fn->name->at, key->at);
 			return false;
 		}
 	}
@@ -91,7 +92,7 @@ static bool native_keywords(struct vm *vm, struct native *fn, struct val *slots,
 }
 
 static bool native_bind(struct vm *vm, struct native *fn, struct val *slots, struct val *a,
-			uint32_t n, struct dict *kw)
+                        uint32_t n, struct dict *kw)
 {
 	struct native_sig *sig = fn->parsed;
 	uint32_t plain = n < sig->positional ? n : sig->positional;
@@ -102,7 +103,7 @@ static bool native_bind(struct vm *vm, struct native *fn, struct val *slots, str
 		slots[sig->star] = tuple_of(vm, a + plain, n - plain);
 	else if (n > plain) {
 		rp_raise(vm, TY_TypeError, "%s() takes at most %u arguments (%u given)",
-			 fn->name->at, sig->positional, n);
+		         fn->name->at, sig->positional, n);
 		return false;
 	}
 	if (kw && kw->count && !native_keywords(vm, fn, slots, kw))
@@ -110,7 +111,7 @@ static bool native_bind(struct vm *vm, struct native *fn, struct val *slots, str
 	for (uint32_t i = 0; i < sig->required; i++) {
 		if (is_null(slots[i]) && (int)i != sig->double_star) {
 			rp_raise(vm, TY_TypeError, "%s() missing required argument '%s' (pos %u)",
-				 fn->name->at, sig->names[i]->at, i + 1);
+			         fn->name->at, sig->names[i]->at, i + 1);
 			return false;
 		}
 	}
@@ -129,7 +130,7 @@ struct native *native_running(struct vm *vm)
 }
 
 static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
-			      struct dict *kw)
+                              struct dict *kw)
 {
 	struct val slots[NATIVE_MAX_PARAMS] = {{0}}, result = val_null();
 	struct native_call here = {fn, vm->native_stack};
@@ -140,7 +141,7 @@ static struct val native_call(struct vm *vm, struct native *fn, struct val *a, u
 	if (!fn->def->sig) {
 		if (kw && kw->count)
 			result = rp_raise(vm, TY_TypeError, "%s() takes no keyword arguments",
-					  fn->name->at);
+			                  fn->name->at);
 		else
 			result = fn->def->fn(vm, a, n);
 		vm->native_stack = here.outer;
@@ -162,10 +163,11 @@ static struct val *param_place(struct frame *f, uint32_t param)
 {
 	struct val *slot = &f->slots[f->code->params[param].slot];
 
-	return is_kind(*slot, K_CELL) && f->code->func->slots.at[f->code->params[param].slot].kind ==
-					      SLOT_CELL
-		       ? &AS(cell, *slot)->value
-		       : slot;
+	return is_kind(*slot, K_CELL) &&
+	                       f->code->func->slots.at[f->code->params[param].slot].kind ==
+	                               SLOT_CELL
+	               ? &AS(cell, *slot)->value
+	               : slot;
 }
 
 static bool bind_keywords(struct vm *vm, struct frame *f, struct dict *kw, struct dict *rest)
@@ -184,8 +186,9 @@ static bool bind_keywords(struct vm *vm, struct frame *f, struct dict *kw, struc
 				break;
 		if (i < code->nparams) {
 			if (!is_null(*param_place(f, i))) {
-				rp_raise(vm, TY_TypeError, "%s() got multiple values for argument '%s'",
-					 code->qualified->at, key->at);
+				rp_raise(vm, TY_TypeError,
+				         "%s() got multiple values for argument '%s'",
+				         code->qualified->at, key->at);
 				return false;
 			}
 			*param_place(f, i) = ref(e->value);
@@ -193,7 +196,7 @@ static bool bind_keywords(struct vm *vm, struct frame *f, struct dict *kw, struc
 			dict_put(vm, rest, e->key, e->value);
 		} else {
 			rp_raise(vm, TY_TypeError, "%s() got an unexpected keyword argument '%s'",
-				 code->qualified->at, key->at);
+			         code->qualified->at, key->at);
 			return false;
 		}
 	}
@@ -207,14 +210,15 @@ static bool bind_defaults(struct vm *vm, struct frame *f, struct function *fn)
 	for (uint32_t i = 0; i < code->nparams; i++) {
 		struct val *place = param_place(f, i);
 
-		if (!is_null(*place) || (int)i == code->star_param || (int)i == code->double_star_param)
+		if (!is_null(*place) || (int)i == code->star_param ||
+		    (int)i == code->double_star_param)
 			continue;
 		if (!fn->defaults || is_null(fn->defaults[i])) {
 			rp_raise(vm, TY_TypeError, "%s() missing 1 required %s argument: '%s'",
-				 code->qualified->at,
-				 code->params[i].kind == PARAM_KEYWORD_ONLY ? "keyword-only"
-									    : "positional",
-				 code->params[i].name->at);
+			         code->qualified->at,
+			         code->params[i].kind == PARAM_KEYWORD_ONLY ? "keyword-only"
+			                                                    : "positional",
+			         code->params[i].name->at);
 			return false;
 		}
 		*place = ref(fn->defaults[i]);
@@ -223,7 +227,7 @@ static bool bind_defaults(struct vm *vm, struct frame *f, struct function *fn)
 }
 
 static bool bind_params(struct vm *vm, struct frame *f, struct function *fn, struct val *a,
-			uint32_t n, struct dict *kw)
+                        uint32_t n, struct dict *kw)
 {
 	struct code *code = f->code;
 	uint32_t plain = n < code->npositional ? n : code->npositional;
@@ -235,8 +239,8 @@ static bool bind_params(struct vm *vm, struct frame *f, struct function *fn, str
 		*param_place(f, (uint32_t)code->star_param) = tuple_of(vm, a + plain, n - plain);
 	} else if (n > plain) {
 		rp_raise(vm, TY_TypeError, "%s() takes %u positional argument%s but %u %s given",
-			 code->qualified->at, code->npositional, code->npositional == 1 ? "" : "s",
-			 n, n == 1 ? "was" : "were");
+		         code->qualified->at, code->npositional, code->npositional == 1 ? "" : "s",
+		         n, n == 1 ? "was" : "were");
 		return false;
 	}
 	if (code->double_star_param >= 0) {
@@ -249,7 +253,7 @@ static bool bind_params(struct vm *vm, struct frame *f, struct function *fn, str
 }
 
 struct frame *frame_for_call(struct vm *vm, struct function *fn, struct val *a, uint32_t n,
-			     struct dict *kw)
+                             struct dict *kw)
 {
 	struct frame *f = frame_new(vm, fn->code, fn->module);
 
@@ -265,7 +269,7 @@ struct frame *frame_for_call(struct vm *vm, struct function *fn, struct val *a, 
 }
 
 static struct val function_call(struct vm *vm, struct function *fn, struct val *a, uint32_t n,
-				struct dict *kw)
+                                struct dict *kw)
 {
 	struct frame *f = frame_for_call(vm, fn, a, n, kw);
 
@@ -290,7 +294,7 @@ static bool is_object_init(struct vm *vm, struct val init)
 }
 
 static struct val run_init(struct vm *vm, struct cls *cls, struct val made, struct val *a,
-			   uint32_t n, struct dict *kw)
+                           uint32_t n, struct dict *kw)
 {
 	struct val init = cls_find(vm, cls, vm->n[PN_init]), few[9], *all = few, result;
 
@@ -357,7 +361,7 @@ struct val instantiate(struct vm *vm, struct cls *cls, struct val *a, uint32_t n
 }
 
 static struct val class_call(struct vm *vm, struct cls *cls, struct val *a, uint32_t n,
-			     struct dict *kw)
+                             struct dict *kw)
 {
 	struct val call, result;
 
@@ -376,7 +380,7 @@ static struct val class_call(struct vm *vm, struct cls *cls, struct val *a, uint
 /* --- anything */
 
 static struct val method_call(struct vm *vm, struct method *m, struct val *a, uint32_t n,
-			      struct dict *kw)
+                              struct dict *kw)
 {
 	struct val few[9], *all = few, result, fn = ref(m->fn);
 
@@ -394,7 +398,7 @@ static struct val method_call(struct vm *vm, struct method *m, struct val *a, ui
 }
 
 static struct val instance_call(struct vm *vm, struct val fn, struct val *a, uint32_t n,
-				struct dict *kw)
+                                struct dict *kw)
 {
 	struct val call = special_find(vm, fn, PN_call), result;
 
@@ -423,7 +427,7 @@ struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, stru
 	vm->native_depth++;
 	if (fn.tag != PY_OBJECT) {
 		result = rp_raise(vm, TY_TypeError, "'%s' object is not callable",
-				  type_name(vm, fn));
+		                  type_name(vm, fn));
 	} else {
 		switch ((enum rp_kind)fn.as.o->kind) {
 		case K_FUNCTION:

@@ -30,7 +30,7 @@ static struct cls *merge_next(struct merge *m)
 		c = m->seq[i][m->at[i]];
 		for (uint32_t k = 0; k < m->n && !blocked; k++)
 			blocked = m->at[k] < m->count[k] &&
-				  in_tail(m->seq[k], m->at[k], m->count[k], c);
+			          in_tail(m->seq[k], m->at[k], m->count[k], c);
 		if (!blocked)
 			return c;
 	}
@@ -72,7 +72,7 @@ static bool make_mro(struct vm *vm, struct cls *cls, struct cls **bases, uint32_
 }
 
 struct cls *cls_new(struct vm *vm, struct str *name, struct cls **bases, uint32_t count,
-		    struct dict *ns)
+                    struct dict *ns)
 {
 	struct cls *cls = rp_new(vm, K_CLASS, vm->t[TY_type], sizeof(*cls));
 
@@ -86,8 +86,8 @@ struct cls *cls_new(struct vm *vm, struct str *name, struct cls **bases, uint32_
 	vm->version++;
 	for (uint32_t i = 0; i < count; i++) {
 		cls->bases->at[i] = ref_obj(bases[i]);
-		cls->flags |= bases[i]->flags & (CLS_EXCEPTION | CLS_NN_MODULE | CLS_HAS_DEL |
-						 CLS_OPAQUE);
+		cls->flags |= bases[i]->flags &
+		              (CLS_EXCEPTION | CLS_NN_MODULE | CLS_HAS_DEL | CLS_OPAQUE);
 		if (cls->layout == K_INSTANCE)
 			cls->layout = bases[i]->layout;
 		if (!cls->meta)
@@ -96,8 +96,9 @@ struct cls *cls_new(struct vm *vm, struct str *name, struct cls **bases, uint32_
 	if (!is_null(dict_get_str(vm, ns, vm->n[PN_del])))
 		cls->flags |= CLS_HAS_DEL;
 	if (!make_mro(vm, cls, bases, count))
-		rp_raise(vm, TY_TypeError, "Cannot create a consistent method resolution order "
-					   "(MRO) for bases");
+		rp_raise(vm, TY_TypeError,
+		         "Cannot create a consistent method resolution order "
+		         "(MRO) for bases");
 	return cls;
 }
 
@@ -194,7 +195,7 @@ static struct val method_new(struct vm *vm, struct val fn, struct val self)
 }
 
 static struct val bind_descriptor(struct vm *vm, struct descriptor *d, struct val self,
-				  struct cls *cls)
+                                  struct cls *cls)
 {
 	switch (d->what) {
 	case DESC_CLASSMETHOD:
@@ -225,7 +226,7 @@ struct val bind(struct vm *vm, struct val found, struct val self, struct cls *cl
 		return is_null(self) ? ref(found) : method_new(vm, found, self);
 	case K_NATIVE:
 		return is_null(self) || !AS(native, found)->owner ? ref(found)
-								  : method_new(vm, found, self);
+		                                                  : method_new(vm, found, self);
 	case K_DESCRIPTOR:
 		return bind_descriptor(vm, AS(descriptor, found), self, cls);
 	case K_INSTANCE:
@@ -362,7 +363,7 @@ static struct cls *meta_of(struct vm *vm, struct list *bases, struct val given)
 }
 
 struct val class_build(struct vm *vm, struct str *name, struct val bases, struct dict *ns,
-		       struct dict *kw)
+                       struct dict *kw)
 {
 	struct list *real = list_new(vm, 2);
 	bool opaque = false, ok = true;
@@ -402,9 +403,9 @@ struct val class_build(struct vm *vm, struct str *name, struct val bases, struct
 
 /* type(name, bases, namespace), called by metaclasses through super(). */
 struct val type_make(struct vm *vm, struct val meta, struct val name, struct val bases,
-		     struct val ns);
+                     struct val ns);
 struct val type_make(struct vm *vm, struct val meta, struct val name, struct val bases,
-		     struct val ns)
+                     struct val ns)
 {
 	struct list *list = AS(list, bases);
 	struct cls **at = checked_alloc(list->count + 1, sizeof(*at));
@@ -497,13 +498,13 @@ void type_add(struct vm *vm, struct cls *cls, const struct native_def *defs)
 }
 
 void type_method(struct vm *vm, struct cls *cls, const char *name, enum descriptor_kind what,
-		 const struct native_def *def)
+                 const struct native_def *def)
 {
 	struct descriptor *d = rp_new(vm, K_DESCRIPTOR,
-				      vm->t[what == DESC_PROPERTY ? TY_property
-					    : what == DESC_CLASSMETHOD ? TY_classmethod
-								       : TY_staticmethod],
-				      sizeof(*d));
+	                              vm->t[what == DESC_PROPERTY      ? TY_property
+	                                    : what == DESC_CLASSMETHOD ? TY_classmethod
+	                                                               : TY_staticmethod],
+	                              sizeof(*d));
 
 	d->what = what;
 	d->get = native_new(vm, def, val_null());

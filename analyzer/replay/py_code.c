@@ -6,7 +6,7 @@
 /* --- registers: each temporary has one from its definition to its use */
 
 struct regs {
-	uint16_t *of;	/* by instruction */
+	uint16_t *of;   /* by instruction */
 	uint16_t *free; /* stack */
 	uint32_t nfree, used;
 };
@@ -229,8 +229,8 @@ struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 	code_params(vm, code);
 	code_back_edges(vm, code);
 	code->name = str_of_sym(vm, code->func->name);
-	code->qualified = code->func->qualified.n ? str_of_sym(vm, code->func->qualified)
-						  : code->name;
+	code->qualified =
+	        code->func->qualified.n ? str_of_sym(vm, code->func->qualified) : code->name;
 	for (uint32_t i = 1; i < code->func->slots.count; i++)
 		if (code->func->slots.at[i].kind == SLOT_CELL ||
 		    code->func->slots.at[i].kind == SLOT_FREE)
@@ -289,8 +289,8 @@ struct frame *frame_new(struct vm *vm, struct code *code, struct module *module)
 	f->pc = code->func->blocks.at[1].first;
 	for (uint32_t i = 1; code->has_cells && i < code->nslots; i++)
 		if (code->func->slots.at[i].kind == SLOT_CELL)
-			f->slots[i] = val_obj(rp_new(vm, K_CELL, vm->t[TY_cell],
-						     sizeof(struct cell)));
+			f->slots[i] =
+			        val_obj(rp_new(vm, K_CELL, vm->t[TY_cell], sizeof(struct cell)));
 	return f;
 }
 
@@ -305,8 +305,7 @@ bool code_visit_frame(struct frame *f, visit_fn *fn, void *walk);
 bool code_visit_frame(struct frame *f, visit_fn *fn, void *walk)
 {
 	for (uint32_t i = 0; i < f->code->nslots + f->code->nregs; i++)
-		if (f->slots[i].tag == PY_OBJECT &&
-		    !fn(walk, f->slots[i], "local", val_int(i)))
+		if (f->slots[i].tag == PY_OBJECT && !fn(walk, f->slots[i], "local", val_int(i)))
 			return false;
 	if (f->handled.tag == PY_OBJECT && !fn(walk, f->handled, "handled", val_null()))
 		return false;

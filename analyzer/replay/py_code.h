@@ -20,8 +20,8 @@ struct code_inst {
 	uint16_t nargs;
 	uint16_t dst;
 	struct code_arg *args;
-	uint32_t name;	 /* slot or function id, or packed counts */
-	struct str *str; /* when `name` is a sym */
+	uint32_t name;    /* slot or function id, or packed counts */
+	struct str *str;  /* when `name` is a sym */
 	struct val value; /* of a constant */
 };
 
@@ -40,7 +40,7 @@ struct code {
 	uint32_t nregs, nslots;
 	struct code_param *params;
 	uint32_t nparams;
-	uint32_t npositional; /* parameters that positions can fill */
+	uint32_t npositional;              /* parameters that positions can fill */
 	int star_param, double_star_param; /* -1: none */
 	struct str *name, *qualified;
 	bool library;

@@ -5,17 +5,17 @@
 #include "analyzer/replay/py.h"
 
 static const uint8_t compare_names[SUB_COUNT] = {
-	[SUB_compare_less] = PN_lt,	       [SUB_compare_less_equal] = PN_le,
-	[SUB_compare_equal] = PN_eq,	       [SUB_compare_not_equal] = PN_ne,
-	[SUB_compare_greater] = PN_gt,	       [SUB_compare_greater_equal] = PN_ge,
+        [SUB_compare_less] = PN_lt,    [SUB_compare_less_equal] = PN_le,
+        [SUB_compare_equal] = PN_eq,   [SUB_compare_not_equal] = PN_ne,
+        [SUB_compare_greater] = PN_gt, [SUB_compare_greater_equal] = PN_ge,
 };
 static const uint8_t mirrored[SUB_COUNT] = {
-	[SUB_compare_less] = SUB_compare_greater,
-	[SUB_compare_less_equal] = SUB_compare_greater_equal,
-	[SUB_compare_equal] = SUB_compare_equal,
-	[SUB_compare_not_equal] = SUB_compare_not_equal,
-	[SUB_compare_greater] = SUB_compare_less,
-	[SUB_compare_greater_equal] = SUB_compare_less_equal,
+        [SUB_compare_less] = SUB_compare_greater,
+        [SUB_compare_less_equal] = SUB_compare_greater_equal,
+        [SUB_compare_equal] = SUB_compare_equal,
+        [SUB_compare_not_equal] = SUB_compare_not_equal,
+        [SUB_compare_greater] = SUB_compare_less,
+        [SUB_compare_greater_equal] = SUB_compare_less_equal,
 };
 
 static const struct val not_implemented = {.tag = PY_NOT_IMPLEMENTED};
@@ -75,9 +75,9 @@ static struct val compare_lists(struct vm *vm, enum ir_sub sub, struct list *a, 
 			unref(vm, y);
 			continue;
 		}
-		result = same < 0 ? val_null()
-			 : equality ? val_bool(sub == SUB_compare_not_equal)
-				    : rp_compare(vm, sub, x, y);
+		result = same < 0   ? val_null()
+		         : equality ? val_bool(sub == SUB_compare_not_equal)
+		                    : rp_compare(vm, sub, x, y);
 		unref(vm, x);
 		unref(vm, y);
 		return result;
@@ -125,13 +125,14 @@ static struct val compare_sets(struct vm *vm, enum ir_sub sub, struct dict *a, s
 	case SUB_compare_less_equal:
 		yes = subset(vm, a, b);
 		return yes < 0 ? val_null()
-			       : val_bool(yes && (sub == SUB_compare_less_equal || a->count < b->count));
+		               : val_bool(yes &&
+		                          (sub == SUB_compare_less_equal || a->count < b->count));
 	case SUB_compare_greater:
 	case SUB_compare_greater_equal:
 		yes = subset(vm, b, a);
 		return yes < 0 ? val_null()
-			       : val_bool(yes &&
-					  (sub == SUB_compare_greater_equal || b->count < a->count));
+		               : val_bool(yes && (sub == SUB_compare_greater_equal ||
+		                                  b->count < a->count));
 	default:
 		yes = dict_equal(vm, a, b);
 		return yes < 0 ? val_null() : val_bool((yes != 0) == (sub == SUB_compare_equal));
@@ -176,7 +177,8 @@ static struct val compare_containers(struct vm *vm, enum ir_sub sub, struct val 
 		yes = val_same(AS(method, a)->fn, AS(method, b)->fn) &&
 		      val_same(AS(method, a)->self, AS(method, b)->self);
 		return sub == SUB_compare_equal || sub == SUB_compare_not_equal
-			       ? val_bool(yes == (sub == SUB_compare_equal)) : not_implemented;
+		               ? val_bool(yes == (sub == SUB_compare_equal))
+		               : not_implemented;
 	default:
 		return not_implemented;
 	}
@@ -223,7 +225,7 @@ static struct val compare_any(struct vm *vm, enum ir_sub sub, struct val a, stru
 		if (a.tag != PY_FLOAT && b.tag != PY_FLOAT)
 			return val_bool(order_says(sub, int_compare(a, b)));
 		return val_bool(float_says(sub, a.tag == PY_FLOAT ? a.as.f : int_to_double(a),
-					   b.tag == PY_FLOAT ? b.as.f : int_to_double(b)));
+		                           b.tag == PY_FLOAT ? b.as.f : int_to_double(b)));
 	}
 	result = own_compare(vm, sub, a, b);
 	if (result.tag == PY_NOT_IMPLEMENTED && a.tag == PY_OBJECT &&
@@ -265,7 +267,7 @@ struct val rp_compare(struct vm *vm, enum ir_sub sub, struct val a, struct val b
 	if (++vm->native_depth > PY_NATIVE_DEPTH * 4) {
 		vm->native_depth--;
 		return rp_raise(vm, TY_RecursionError,
-				"maximum recursion depth exceeded in comparison");
+		                "maximum recursion depth exceeded in comparison");
 	}
 	result = compare_any(vm, sub, a, b);
 	vm->native_depth--;
@@ -273,14 +275,14 @@ struct val rp_compare(struct vm *vm, enum ir_sub sub, struct val a, struct val b
 		return result;
 	if (is_kind(a, K_UNKNOWN) || is_kind(b, K_UNKNOWN))
 		return unknown_new(vm, "comparison with %s",
-				   is_kind(a, K_UNKNOWN) ? AS(unknown, a)->what->at
-							 : AS(unknown, b)->what->at);
+		                   is_kind(a, K_UNKNOWN) ? AS(unknown, a)->what->at
+		                                         : AS(unknown, b)->what->at);
 	if (sub == SUB_compare_equal)
 		return val_bool(val_same(a, b));
 	if (sub == SUB_compare_not_equal)
 		return val_bool(!val_same(a, b));
 	return rp_raise(vm, TY_TypeError, "'%s' not supported between instances of '%s' and '%s'",
-			ir_sub_text(sub), type_name(vm, a), type_name(vm, b));
+	                ir_sub_text(sub), type_name(vm, a), type_name(vm, b));
 }
 
 static int truth_of(struct vm *vm, struct val result)
@@ -407,7 +409,7 @@ int rp_contains(struct vm *vm, struct val box, struct val v)
 		if (!arg_str(vm, v, "'in <string>' requires string as left operand"))
 			return -1;
 		return memmem(AS(str, box)->at, AS(str, box)->length, AS(str, v)->at,
-			      AS(str, v)->length) != NULL;
+		              AS(str, v)->length) != NULL;
 	}
 	if (is_kind(box, K_RANGE) && is_int(v)) {
 		struct range *r = AS(range, box);
@@ -416,7 +418,8 @@ int rp_contains(struct vm *vm, struct val box, struct val v)
 		return at % r->step == 0 && at / r->step >= 0 && at / r->step < r->length;
 	}
 	fn = box.tag == PY_OBJECT && box.as.o->kind >= K_UNKNOWN
-		     ? special_find(vm, box, PN_contains) : val_null();
+	             ? special_find(vm, box, PN_contains)
+	             : val_null();
 	if (!is_null(fn)) {
 		result = rp_call1(vm, fn, v);
 		unref(vm, fn);
@@ -471,8 +474,9 @@ static bool hash_object(struct vm *vm, struct val v, uint64_t *hash)
 		return hash_tuple(vm, AS(list, v), hash);
 	case K_METHOD:
 		*hash = hash_join((uintptr_t)AS(method, v)->fn.as.o,
-				  AS(method, v)->self.tag == PY_OBJECT
-					  ? (uintptr_t)AS(method, v)->self.as.o : 0);
+		                  AS(method, v)->self.tag == PY_OBJECT
+		                          ? (uintptr_t)AS(method, v)->self.as.o
+		                          : 0);
 		return true;
 	case K_SET:
 		if (AS(dict, v)->frozen) {
@@ -512,7 +516,8 @@ bool rp_hash(struct vm *vm, struct val v, uint64_t *hash)
 		return true;
 	case PY_FLOAT:
 		*hash = v.as.f == floor(v.as.f) && fabs(v.as.f) < 9e18
-				? int_hash(val_int((int64_t)v.as.f)) : hash_bytes(&v.as.f, 8);
+		                ? int_hash(val_int((int64_t)v.as.f))
+		                : hash_bytes(&v.as.f, 8);
 		return true;
 	case PY_OBJECT:
 		return hash_object(vm, v, hash);
@@ -601,7 +606,7 @@ bool rp_index(struct vm *vm, struct val v, int64_t *i)
 	got = v.tag == PY_OBJECT ? number_special(vm, v, PN_index) : val_null();
 	if (is_null(got) && is_null(vm->exc))
 		rp_raise(vm, TY_TypeError, "'%s' object cannot be interpreted as an integer",
-			 type_name(vm, v));
+		         type_name(vm, v));
 	*i = is_int(got) ? got.as.i : 0;
 	unref(vm, got);
 	return !is_null(got);
@@ -637,9 +642,10 @@ struct val rp_to_int(struct vm *vm, struct val v)
 	if (is_null(got) && is_null(vm->exc) && v.tag == PY_OBJECT)
 		got = number_special(vm, v, PN_index);
 	if (is_null(got) && is_null(vm->exc))
-		return rp_raise(vm, TY_TypeError, "int() argument must be a string, a bytes-like "
-						  "object or a real number, not '%s'",
-				type_name(vm, v));
+		return rp_raise(vm, TY_TypeError,
+		                "int() argument must be a string, a bytes-like "
+		                "object or a real number, not '%s'",
+		                type_name(vm, v));
 	return got;
 }
 

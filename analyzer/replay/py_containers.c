@@ -32,7 +32,7 @@ static void list_reserve(struct vm *vm, struct list *list, uint32_t count)
 	if (capacity < count)
 		capacity = count;
 	list->at = rp_mem(vm, list->at, list->capacity * sizeof(struct val),
-			  capacity * sizeof(struct val));
+	                  capacity * sizeof(struct val));
 	list->capacity = capacity;
 }
 
@@ -61,7 +61,7 @@ void list_remove(struct vm *vm, struct list *list, uint32_t at, uint32_t count)
 		gone = checked_alloc(count, sizeof(struct val));
 	memcpy(gone, list->at + at, count * sizeof(struct val));
 	memmove(list->at + at, list->at + at + count,
-		(list->count - at - count) * sizeof(struct val));
+	        (list->count - at - count) * sizeof(struct val));
 	list->count -= count;
 	for (uint32_t i = 0; i < count; i++)
 		unref(vm, gone[i]);

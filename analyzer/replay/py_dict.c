@@ -49,8 +49,7 @@ static void dict_grow(struct vm *vm, struct dict *d)
 	d->used = kept;
 	if (kept + 1 > capacity - capacity / 4) {
 		capacity = capacity ? capacity * 2 : DICT_SMALL;
-		d->at = rp_mem(vm, d->at, d->capacity * sizeof(*d->at),
-			       capacity * sizeof(*d->at));
+		d->at = rp_mem(vm, d->at, d->capacity * sizeof(*d->at), capacity * sizeof(*d->at));
 		d->capacity = capacity;
 	}
 	if (capacity > DICT_SMALL)
@@ -60,7 +59,7 @@ static void dict_grow(struct vm *vm, struct dict *d)
 static bool str_same(const struct str *a, const struct str *b)
 {
 	return a == b || (!(a->interned && b->interned) && a->length == b->length &&
-			  memcmp(a->at, b->at, a->length) == 0);
+	                  memcmp(a->at, b->at, a->length) == 0);
 }
 
 /* 1 same, 0 different, -1 exception */
@@ -87,7 +86,8 @@ static uint32_t dict_locate(struct vm *vm, struct dict *d, struct val key, uint6
 		}
 		return UINT32_MAX;
 	}
-	for (uint32_t at = (uint32_t)spread(hash) & d->mask; d->index[at]; at = (at + 1) & d->mask) {
+	for (uint32_t at = (uint32_t)spread(hash) & d->mask; d->index[at];
+	     at = (at + 1) & d->mask) {
 		int same = key_same(vm, &d->at[d->index[at] - 1], key, hash);
 
 		if (same)
@@ -115,7 +115,7 @@ struct val dict_get_str(struct vm *vm, struct dict *d, struct str *key)
 }
 
 static void dict_append(struct vm *vm, struct dict *d, struct val key, uint64_t hash,
-			struct val value)
+                        struct val value)
 {
 	if (d->used == d->capacity || (d->index && d->used * 4 >= d->capacity * 3))
 		dict_grow(vm, d);
@@ -222,8 +222,8 @@ static bool update_pairs(struct vm *vm, struct dict *d, struct val other)
 		ok = two && two->count == 2 && dict_put(vm, d, two->at[0], two->at[1]);
 		if (two && two->count != 2)
 			rp_raise(vm, TY_ValueError,
-				 "dictionary update sequence element has length %u; 2 is required",
-				 two->count);
+			         "dictionary update sequence element has length %u; 2 is required",
+			         two->count);
 		unref_obj(vm, two);
 		unref(vm, pair);
 		ok = ok && vm_work(vm, 1);

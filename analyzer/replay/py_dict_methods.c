@@ -3,7 +3,7 @@
 #include "analyzer/replay/py.h"
 
 #define METHOD(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
-#define DICT(v) AS(dict, (v))
+#define DICT(v)      AS(dict, (v))
 
 static struct val made_of(struct vm *vm, struct dict *d, struct val cls)
 {
@@ -170,7 +170,8 @@ METHOD(dict_contains_method)
 METHOD(dict_iter_method)
 {
 	struct view view = {.dict = DICT(a[0])};
-	struct iter *it = iter_new(vm, a[0].as.o->kind == K_SET ? IT_SET : IT_DICT, TY_iterator, a[0]);
+	struct iter *it =
+	        iter_new(vm, a[0].as.o->kind == K_SET ? IT_SET : IT_DICT, TY_iterator, a[0]);
 
 	(void)n;
 	it->version = view.dict->version;
@@ -226,31 +227,32 @@ METHOD(dict_reversed)
 }
 
 const struct native_def dict_methods[] = {
-	{"__new__", dict_new_method, "cls ? *args **kw"},
-	{"__init__", dict_update_method, "self ? other **kw"},
-	{"update", dict_update_method, "self ? other **kw"},
-	{"get", dict_get_method, "self key ? default"},
-	{"setdefault", dict_setdefault, "self key ? default"},
-	{"pop", dict_pop_method, "self key ? default"},
-	{"popitem", dict_popitem, "self ? last"},
-	{"keys", dict_keys_method, "self"},
-	{"values", dict_values_method, "self"},
-	{"items", dict_items_method, "self"},
-	{"clear", dict_clear_method, "self"},
-	{"copy", dict_copy_method, "self"},
-	{"__getitem__", dict_getitem_method, "self key"},
-	{"__setitem__", dict_setitem_method, "self key value"},
-	{"__delitem__", dict_delitem_method, "self key"},
-	{"__len__", dict_len_method, "self"},
-	{"__contains__", dict_contains_method, "self key"},
-	{"__iter__", dict_iter_method, "self"},
-	{"__repr__", dict_repr_method, "self"},
-	{"__eq__", dict_eq_method, "self other"},
-	{"__reversed__", dict_reversed, "self"},
-	{0},
+        {"__new__", dict_new_method, "cls ? *args **kw"},
+        {"__init__", dict_update_method, "self ? other **kw"},
+        {"update", dict_update_method, "self ? other **kw"},
+        {"get", dict_get_method, "self key ? default"},
+        {"setdefault", dict_setdefault, "self key ? default"},
+        {"pop", dict_pop_method, "self key ? default"},
+        {"popitem", dict_popitem, "self ? last"},
+        {"keys", dict_keys_method, "self"},
+        {"values", dict_values_method, "self"},
+        {"items", dict_items_method, "self"},
+        {"clear", dict_clear_method, "self"},
+        {"copy", dict_copy_method, "self"},
+        {"__getitem__", dict_getitem_method, "self key"},
+        {"__setitem__", dict_setitem_method, "self key value"},
+        {"__delitem__", dict_delitem_method, "self key"},
+        {"__len__", dict_len_method, "self"},
+        {"__contains__", dict_contains_method, "self key"},
+        {"__iter__", dict_iter_method, "self"},
+        {"__repr__", dict_repr_method, "self"},
+        {"__eq__", dict_eq_method, "self other"},
+        {"__reversed__", dict_reversed, "self"},
+        {0},
 };
 
-const struct native_def dict_class_methods[] = {{"fromkeys", dict_fromkeys, "cls keys ? value"}, {0}};
+const struct native_def dict_class_methods[] = {{"fromkeys", dict_fromkeys, "cls keys ? value"},
+                                                {0}};
 
 /* --- set */
 
@@ -374,8 +376,8 @@ METHOD(set_difference)
 static struct val set_compare(struct vm *vm, struct val *a, enum ir_sub sub)
 {
 	struct dict *d = set_new(vm, false);
-	struct val result = set_add_all(vm, d, a[1]) ? rp_compare(vm, sub, a[0], val_obj(d))
-						     : val_null();
+	struct val result =
+	        set_add_all(vm, d, a[1]) ? rp_compare(vm, sub, a[0], val_obj(d)) : val_null();
 
 	unref_obj(vm, d);
 	return result;
@@ -406,25 +408,25 @@ METHOD(set_isdisjoint)
 }
 
 const struct native_def set_methods[] = {
-	{"__new__", set_new_method, "cls ? *args **kw"},
-	{"__init__", set_init_method, "self ? iterable"},
-	{"add", set_add, "self item"},
-	{"discard", set_discard, "self item"},
-	{"remove", dict_delitem_method, "self item"},
-	{"pop", set_pop, "self"},
-	{"clear", dict_clear_method, "self"},
-	{"copy", dict_copy_method, "self"},
-	{"update", set_update, "self *others"},
-	{"union", set_union, "self *others"},
-	{"intersection", set_intersection, "self *others"},
-	{"difference", set_difference, "self *others"},
-	{"issubset", set_issubset, "self other"},
-	{"issuperset", set_issuperset, "self other"},
-	{"isdisjoint", set_isdisjoint, "self other"},
-	{"__len__", dict_len_method, "self"},
-	{"__contains__", dict_contains_method, "self item"},
-	{"__iter__", dict_iter_method, "self"},
-	{"__repr__", dict_repr_method, "self"},
-	{"__eq__", dict_eq_method, "self other"},
-	{0},
+        {"__new__", set_new_method, "cls ? *args **kw"},
+        {"__init__", set_init_method, "self ? iterable"},
+        {"add", set_add, "self item"},
+        {"discard", set_discard, "self item"},
+        {"remove", dict_delitem_method, "self item"},
+        {"pop", set_pop, "self"},
+        {"clear", dict_clear_method, "self"},
+        {"copy", dict_copy_method, "self"},
+        {"update", set_update, "self *others"},
+        {"union", set_union, "self *others"},
+        {"intersection", set_intersection, "self *others"},
+        {"difference", set_difference, "self *others"},
+        {"issubset", set_issubset, "self other"},
+        {"issuperset", set_issuperset, "self other"},
+        {"isdisjoint", set_isdisjoint, "self other"},
+        {"__len__", dict_len_method, "self"},
+        {"__contains__", dict_contains_method, "self item"},
+        {"__iter__", dict_iter_method, "self"},
+        {"__repr__", dict_repr_method, "self"},
+        {"__eq__", dict_eq_method, "self other"},
+        {0},
 };

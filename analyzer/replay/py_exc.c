@@ -100,7 +100,7 @@ void exc_add_frame(struct vm *vm, struct frame *frame)
 static void print_frame(const struct frame *f, struct text *out)
 {
 	text_print(out, "  File \"%s\", line %u, in %s\n", code_file(f->code), f->line,
-		   code_name(f->code));
+	           code_name(f->code));
 }
 
 void exc_print(struct vm *vm, struct val exc, struct text *out)
@@ -137,8 +137,9 @@ int exc_matches(struct vm *vm, struct val exc, struct val type)
 	if (is_kind(type, K_UNKNOWN))
 		return 0;
 	if (!is_kind(type, K_CLASS)) {
-		rp_raise(vm, TY_TypeError, "catching classes that do not inherit from "
-					   "BaseException is not allowed");
+		rp_raise(vm, TY_TypeError,
+		         "catching classes that do not inherit from "
+		         "BaseException is not allowed");
 		return -1;
 	}
 	return exc.tag == PY_OBJECT && exc.as.o->cls && cls_is(exc.as.o->cls, AS(cls, type));
@@ -162,16 +163,17 @@ static struct val exception_init(struct vm *vm, struct val *a, uint32_t n)
 	if (cls_is(a[0].as.o->cls, vm->t[TY_StopIteration]) ||
 	    cls_is(a[0].as.o->cls, vm->t[TY_SystemExit]))
 		dict_put_str(vm, a[0].as.o->attrs,
-			     cls_is(a[0].as.o->cls, vm->t[TY_SystemExit])
-				     ? str_intern(vm, "code", 4) : vm->n[PN_value],
-			     n > 1 ? a[1] : val_none());
+		             cls_is(a[0].as.o->cls, vm->t[TY_SystemExit])
+		                     ? str_intern(vm, "code", 4)
+		                     : vm->n[PN_value],
+		             n > 1 ? a[1] : val_none());
 	return val_none();
 }
 
 static struct list *exc_args(struct vm *vm, struct val e)
 {
-	struct val args = e.as.o->attrs ? dict_get_str(vm, e.as.o->attrs, vm->n[PN_args])
-					: val_null();
+	struct val args =
+	        e.as.o->attrs ? dict_get_str(vm, e.as.o->attrs, vm->n[PN_args]) : val_null();
 
 	return is_kind(args, K_TUPLE) ? AS(list, args) : NULL;
 }
@@ -218,13 +220,13 @@ static struct val exception_with_traceback(struct vm *vm, struct val *a, uint32_
 }
 
 const struct native_def exception_methods[] = {
-	{"__new__", exception_new, NULL},
-	{"__init__", exception_init, NULL},
-	{"__str__", exception_str, "self"},
-	{"__repr__", exception_repr, "self"},
-	{"with_traceback", exception_with_traceback, "self tb"},
-	{"add_note", exception_with_traceback, "self note"},
-	{0},
+        {"__new__", exception_new, NULL},
+        {"__init__", exception_init, NULL},
+        {"__str__", exception_str, "self"},
+        {"__repr__", exception_repr, "self"},
+        {"with_traceback", exception_with_traceback, "self tb"},
+        {"add_note", exception_with_traceback, "self note"},
+        {0},
 };
 
 void exc_init_types(struct vm *vm)

@@ -93,7 +93,7 @@ static void fill(struct text *out, const struct spec *spec, int64_t count)
 }
 
 static void pad_into(struct text *out, const struct spec *spec, const char *at, size_t length,
-		     char align)
+                     char align)
 {
 	int64_t room = spec->width - chars_in(at, length), left;
 
@@ -107,7 +107,7 @@ static void pad_into(struct text *out, const struct spec *spec, const char *at, 
 
 /* Digits in groups of three (four for other bases), filled up with zeros. */
 static void group_digits(struct text *out, const char *digits, size_t length, char mark, int size,
-			 int64_t least)
+                         int64_t least)
 {
 	size_t total = length;
 
@@ -124,7 +124,7 @@ static void group_digits(struct text *out, const char *digits, size_t length, ch
 }
 
 static void number_into(struct text *out, const struct spec *spec, bool negative,
-			const char *prefix, const char *body, int group)
+                        const char *prefix, const char *body, int group)
 {
 	struct arena scratch = {0};
 	struct text head = {.arena = &scratch}, digits = {.arena = &scratch};
@@ -141,9 +141,10 @@ static void number_into(struct text *out, const struct spec *spec, bool negative
 		text_add_char(&head, spec->sign);
 	text_add_chars(&head, prefix);
 	if (spec->grouping) {
-		int64_t least = align == '=' && inner.fill[0] == '0'
-					? spec->width - (int64_t)head.length -
-						  (int64_t)strlen(body + whole) : 0;
+		int64_t least =
+		        align == '=' && inner.fill[0] == '0'
+		                ? spec->width - (int64_t)head.length - (int64_t)strlen(body + whole)
+		                : 0;
 
 		group_digits(&digits, body, whole, spec->grouping, group, least);
 	} else {
@@ -170,7 +171,8 @@ static void float_body(struct text *out, double f, char type, int precision, boo
 
 	if (isinf(f) || f != f) {
 		text_add_chars(out, f != f ? (isupper((unsigned char)type) ? "NAN" : "nan")
-					   : isupper((unsigned char)type) ? "INF" : "inf");
+		                    : isupper((unsigned char)type) ? "INF"
+		                                                   : "inf");
 		return;
 	}
 	snprintf(format, sizeof(format), "%%%s.*%c", alternate ? "#" : "", type);
@@ -199,8 +201,9 @@ static struct val format_float(struct vm *vm, double f, const struct spec *spec)
 	struct arena scratch = {0};
 	struct text body = {.arena = &scratch}, out = {.arena = &scratch};
 	bool negative = signbit(f) && f == f;
-	int precision = spec->precision < 0 ? 6 : spec->precision > MAX_PRECISION
-							  ? MAX_PRECISION : (int)spec->precision;
+	int precision = spec->precision < 0               ? 6
+	                : spec->precision > MAX_PRECISION ? MAX_PRECISION
+	                                                  : (int)spec->precision;
 	struct val result;
 
 	f = fabs(f);
@@ -228,7 +231,7 @@ static struct val format_float(struct vm *vm, double f, const struct spec *spec)
 	default:
 		arena_release(&scratch);
 		return rp_raise(vm, TY_ValueError,
-				"Unknown format code '%c' for object of type 'float'", spec->type);
+		                "Unknown format code '%c' for object of type 'float'", spec->type);
 	}
 	number_into(&out, spec, negative, "", text_chars(&body), 3);
 	result = val_text(vm, &out);
@@ -240,8 +243,10 @@ static struct val format_int(struct vm *vm, struct val v, const struct spec *spe
 {
 	struct arena scratch = {0};
 	struct text body = {.arena = &scratch}, out = {.arena = &scratch};
-	int base = spec->type == 'b' ? 2 : spec->type == 'o' ? 8
-		   : spec->type == 'x' || spec->type == 'X' ? 16 : 10;
+	int base = spec->type == 'b'                        ? 2
+	           : spec->type == 'o'                      ? 8
+	           : spec->type == 'x' || spec->type == 'X' ? 16
+	                                                    : 10;
 	char prefix[3] = {'0', spec->type, 0};
 	bool negative = int_compare(v, val_int(0)) < 0;
 	struct val result;
@@ -254,7 +259,7 @@ static struct val format_int(struct vm *vm, struct val v, const struct spec *spe
 		pad_into(&out, spec, text_chars(&body), body.length, '<');
 	} else if (spec->type && !strchr("bodxXn", spec->type)) {
 		return rp_raise(vm, TY_ValueError,
-				"Unknown format code '%c' for object of type 'int'", spec->type);
+		                "Unknown format code '%c' for object of type 'int'", spec->type);
 	} else {
 		int_print(vm, v, base, &body);
 		text_add_char(&body, 0);
@@ -262,7 +267,7 @@ static struct val format_int(struct vm *vm, struct val v, const struct spec *spe
 		for (char *c = digits; spec->type == 'X' && *c; c++)
 			*c = (char)toupper((unsigned char)*c);
 		number_into(&out, spec, negative, spec->alternate && base != 10 ? prefix : "",
-			    digits, base == 10 ? 3 : 4);
+		            digits, base == 10 ? 3 : 4);
 	}
 	result = val_text(vm, &out);
 	arena_release(&scratch);
@@ -278,7 +283,7 @@ static struct val format_str(struct vm *vm, struct str *s, const struct spec *sp
 
 	if (spec->type && spec->type != 's')
 		return rp_raise(vm, TY_ValueError,
-				"Unknown format code '%c' for object of type 'str'", spec->type);
+		                "Unknown format code '%c' for object of type 'str'", spec->type);
 	if (spec->precision >= 0 && spec->precision < s->chars)
 		length = str_offset(s, (uint32_t)spec->precision);
 	pad_into(&out, spec, s->at, length, '<');
@@ -311,8 +316,10 @@ struct val rp_format(struct vm *vm, struct val v, const char *at, size_t length)
 	if (!length || is_kind(v, K_UNKNOWN))
 		return rp_str(vm, v);
 	if (!spec_parse(at, length, &spec))
-		return rp_raise(vm, TY_ValueError, "Invalid format specifier '%.*s' for object of "
-						   "type '%s'", (int)length, at, type_name(vm, v));
+		return rp_raise(vm, TY_ValueError,
+		                "Invalid format specifier '%.*s' for object of "
+		                "type '%s'",
+		                (int)length, at, type_name(vm, v));
 	if (v.tag == PY_FLOAT)
 		return format_float(vm, v.as.f, &spec);
 	if (v.tag == PY_BOOL && !spec.type) {
@@ -326,7 +333,7 @@ struct val rp_format(struct vm *vm, struct val v, const char *at, size_t length)
 	if (is_kind(v, K_STR))
 		return format_str(vm, AS(str, v), &spec);
 	return rp_raise(vm, TY_TypeError, "unsupported format string passed to %s.__format__",
-			type_name(vm, v));
+	                type_name(vm, v));
 }
 
 /* --- "%d items" % n */
@@ -341,7 +348,8 @@ static struct val percent_next(struct percent *p)
 {
 	if (!is_kind(p->args, K_TUPLE)) {
 		if (p->used++)
-			return rp_raise(p->vm, TY_TypeError, "not enough arguments for format string");
+			return rp_raise(p->vm, TY_TypeError,
+			                "not enough arguments for format string");
 		return ref(p->args);
 	}
 	if (p->used >= AS(list, p->args)->count)
@@ -376,8 +384,10 @@ static struct val percent_value(struct vm *vm, struct val v, struct spec *spec)
 		if (is_kind(v, K_UNKNOWN))
 			return rp_str(vm, v);
 		if (is_kind(v, K_STR) || is_none(v) || is_kind(v, K_LIST))
-			return rp_raise(vm, TY_TypeError, "%%%c format: a real number is required, "
-							  "not %s", spec->type, type_name(vm, v));
+			return rp_raise(vm, TY_TypeError,
+			                "%%%c format: a real number is required, "
+			                "not %s",
+			                spec->type, type_name(vm, v));
 		s = rp_to_int(vm, v);
 		if (is_null(s))
 			return s;
@@ -499,10 +509,10 @@ struct val str_percent(struct vm *vm, struct str *format, struct val args)
 		if (mark)
 			ok = percent_one(&p, &at, end, &out);
 	}
-	if (ok && (is_kind(args, K_TUPLE) ? p.used < AS(list, args)->count
-					  : !p.used && !is_kind(args, K_DICT) && !is_kind(args, K_UNKNOWN)))
-		rp_raise(vm, TY_TypeError,
-			 "not all arguments converted during string formatting");
+	if (ok && (is_kind(args, K_TUPLE)
+	                   ? p.used < AS(list, args)->count
+	                   : !p.used && !is_kind(args, K_DICT) && !is_kind(args, K_UNKNOWN)))
+		rp_raise(vm, TY_TypeError, "not all arguments converted during string formatting");
 	if (is_null(vm->exc))
 		result = val_text(vm, &out);
 	arena_release(&scratch);

@@ -67,7 +67,8 @@ static int choose(const struct ir_func *func, uint32_t block)
 		return 1;
 	if (leads_to_raise(func, b->succ[1]) || !b->loop.n)
 		return 0;
-	return !stays_in_loop(func, b->loop, b->succ[0]) && stays_in_loop(func, b->loop, b->succ[1]);
+	return !stays_in_loop(func, b->loop, b->succ[0]) &&
+	       stays_in_loop(func, b->loop, b->succ[1]);
 }
 
 static enum step step_branch(struct run *run, struct frame *f, const struct code_inst *in)
@@ -97,8 +98,8 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 	}
 	measured = run->vm->measured_next;
 	run->vm->measured_next = run->vm->watched == f->code->module &&
-				 f->code->id.n == run->vm->watched_func.n &&
-				 f->block == run->vm->watched_header.n;
+	                         f->code->id.n == run->vm->watched_func.n &&
+	                         f->block == run->vm->watched_header.n;
 	item = rp_next(run->vm, *slot);
 	run->vm->measured_next = measured;
 	if (!is_null(run->vm->exc) || run->vm->halt) {
@@ -162,7 +163,7 @@ static enum step step_binary(struct run *run, struct frame *f, const struct code
 	struct val a = reg_out(f, in, 0), b = reg_out(f, in, 1), result;
 
 	result = in->op == OP_inplace ? rp_inplace(run->vm, (enum ir_sub)in->sub, a, b)
-				      : rp_binary(run->vm, (enum ir_sub)in->sub, a, b);
+	                              : rp_binary(run->vm, (enum ir_sub)in->sub, a, b);
 	unref(run->vm, a);
 	unref(run->vm, b);
 	return reg_put(f, in, result);
@@ -456,7 +457,7 @@ struct val module_run(struct vm *vm, struct module *module, const struct ir_modu
 /* --- generators: PY_NULL without an exception means exhausted */
 
 static struct val generator_leave(struct vm *vm, struct generator *g, struct frame *f,
-				  struct val result)
+                                  struct val result)
 {
 	g->running = false;
 	if (!f->finished) {
@@ -543,8 +544,8 @@ struct val generator_throw(struct vm *vm, struct generator *g, struct val exc)
 		done = g->delegate;
 		g->delegate = val_null();
 		if (is_null(vm->exc))
-			g->frame->regs[g->frame->dst] = is_null(inner->result)
-								 ? val_none() : ref(inner->result);
+			g->frame->regs[g->frame->dst] =
+			        is_null(inner->result) ? val_none() : ref(inner->result);
 		unref(vm, done);
 		return generator_run(vm, g, !is_null(vm->exc));
 	}

@@ -3,7 +3,7 @@
 #include "analyzer/replay/py.h"
 
 static bool slice_end(struct vm *vm, struct val v, int64_t fallback, int64_t length, int64_t low,
-		      int64_t high, int64_t *out)
+                      int64_t high, int64_t *out)
 {
 	int64_t at;
 
@@ -21,7 +21,7 @@ static bool slice_end(struct vm *vm, struct val v, int64_t fallback, int64_t len
 
 /* What a slice means for a length: first index, step and how many. */
 bool slice_bounds(struct vm *vm, struct slice *s, int64_t length, int64_t *start, int64_t *stop,
-		  int64_t *step, int64_t *count)
+                  int64_t *step, int64_t *count)
 {
 	bool down;
 
@@ -34,9 +34,9 @@ bool slice_bounds(struct vm *vm, struct slice *s, int64_t length, int64_t *start
 	}
 	down = *step < 0;
 	if (!slice_end(vm, s->start, down ? length - 1 : 0, length, down ? -1 : 0,
-		       down ? length - 1 : length, start) ||
+	               down ? length - 1 : length, start) ||
 	    !slice_end(vm, s->stop, down ? -1 : length, length, down ? -1 : 0,
-		       down ? length - 1 : length, stop))
+	               down ? length - 1 : length, stop))
 		return false;
 	if (down)
 		*count = *start > *stop ? (*start - *stop - 1) / -*step + 1 : 0;
@@ -51,7 +51,7 @@ static bool position(struct vm *vm, struct val index, int64_t length, const char
 		if (exc_is(vm, TY_TypeError)) {
 			exc_clear(vm);
 			rp_raise(vm, TY_TypeError, "%s indices must be integers or slices, not %s",
-				 what, type_name(vm, index));
+			         what, type_name(vm, index));
 		}
 		return false;
 	}
@@ -81,7 +81,8 @@ static struct val sequence_slice(struct vm *vm, struct val o, struct slice *s)
 		return r;
 	}
 	if (is_kind(o, K_RANGE)) {
-		struct range *r = AS(range, o), *n = rp_new(vm, K_RANGE, vm->t[TY_range], sizeof(*n));
+		struct range *r = AS(range, o),
+		             *n = rp_new(vm, K_RANGE, vm->t[TY_range], sizeof(*n));
 
 		n->start = r->start + start * r->step;
 		n->step = r->step * step;
@@ -90,8 +91,7 @@ static struct val sequence_slice(struct vm *vm, struct val o, struct slice *s)
 		return val_obj(n);
 	}
 	from = AS(list, o);
-	out = is_kind(o, K_TUPLE) ? tuple_new(vm, (uint32_t)count)
-				  : list_new(vm, (uint32_t)count);
+	out = is_kind(o, K_TUPLE) ? tuple_new(vm, (uint32_t)count) : list_new(vm, (uint32_t)count);
 	if (is_kind(o, K_TUPLE) && o.as.o->cls == vm->t[TY_size])
 		out->h.cls = vm->t[TY_size];
 	for (int64_t i = 0; i < count; i++)
@@ -143,7 +143,8 @@ static struct val builtin_item(struct vm *vm, struct val o, struct val index)
 	case K_TUPLE:
 		if (is_kind(index, K_SLICE))
 			return sequence_slice(vm, o, AS(slice, index));
-		if (!position(vm, index, AS(list, o)->count, is_kind(o, K_LIST) ? "list" : "tuple", &at))
+		if (!position(vm, index, AS(list, o)->count, is_kind(o, K_LIST) ? "list" : "tuple",
+		              &at))
 			return val_null();
 		return ref(AS(list, o)->at[at]);
 	case K_DICT:
@@ -155,7 +156,7 @@ static struct val builtin_item(struct vm *vm, struct val o, struct val index)
 		if (!position(vm, index, rp_length(vm, o), "string", &at))
 			return val_null();
 		return is_kind(o, K_STR) ? str_at(vm, AS(str, o), at)
-					 : val_int((unsigned char)AS(str, o)->at[at]);
+		                         : val_int((unsigned char)AS(str, o)->at[at]);
 	case K_RANGE:
 		if (is_kind(index, K_SLICE))
 			return sequence_slice(vm, o, AS(slice, index));
@@ -185,8 +186,8 @@ struct val rp_item(struct vm *vm, struct val o, struct val index)
 		fn = o.as.o->kind == K_CLASS ? val_null() : special_own(vm, o, PN_getitem);
 		if (is_null(fn) && is_null(vm->exc)) {
 			/* A stand-in as index picks an element that is there. */
-			if (is_kind(index, K_UNKNOWN) && (is_kind(o, K_LIST) || is_kind(o, K_TUPLE)) &&
-			    AS(list, o)->count)
+			if (is_kind(index, K_UNKNOWN) &&
+			    (is_kind(o, K_LIST) || is_kind(o, K_TUPLE)) && AS(list, o)->count)
 				return ref(AS(list, o)->at[0]);
 			v = builtin_item(vm, o, index);
 			if (!is_null(v) || !is_null(vm->exc) || vm->halt)
@@ -223,11 +224,14 @@ static bool list_set_slice(struct vm *vm, struct list *list, struct slice *s, st
 	} else if (is_null(value)) {
 		for (int64_t i = count; i-- > 0;)
 			list_remove(vm, list,
-				    (uint32_t)(step > 0 ? start + i * step : start + (count - 1 - i) * step),
-				    1);
+			            (uint32_t)(step > 0 ? start + i * step
+			                                : start + (count - 1 - i) * step),
+			            1);
 	} else if (from->count != count) {
-		rp_raise(vm, TY_ValueError, "attempt to assign sequence of size %u to extended slice "
-					    "of size %lld", from->count, (long long)count);
+		rp_raise(vm, TY_ValueError,
+		         "attempt to assign sequence of size %u to extended slice "
+		         "of size %lld",
+		         from->count, (long long)count);
 	} else {
 		for (int64_t i = 0; i < count; i++)
 			slot_set(vm, &list->at[start + i * step], ref(from->at[i]));
@@ -290,7 +294,7 @@ bool rp_set_item(struct vm *vm, struct val o, struct val index, struct val value
 	}
 	if (is_null(vm->exc))
 		rp_raise(vm, TY_TypeError, "'%s' object does not support item assignment",
-			 type_name(vm, o));
+		         type_name(vm, o));
 	return false;
 }
 
@@ -302,7 +306,8 @@ static int builtin_del_item(struct vm *vm, struct val o, struct val index)
 	switch ((enum rp_kind)o.as.o->kind) {
 	case K_LIST:
 		if (is_kind(index, K_SLICE))
-			return list_set_slice(vm, AS(list, o), AS(slice, index), val_null()) ? 1 : -1;
+			return list_set_slice(vm, AS(list, o), AS(slice, index), val_null()) ? 1
+			                                                                     : -1;
 		if (!position(vm, index, AS(list, o)->count, "list assignment", &at))
 			return -1;
 		list_remove(vm, AS(list, o), (uint32_t)at, 1);
@@ -353,6 +358,6 @@ bool rp_del_item(struct vm *vm, struct val o, struct val index)
 	}
 	if (is_null(vm->exc))
 		rp_raise(vm, TY_TypeError, "'%s' object doesn't support item deletion",
-			 type_name(vm, o));
+		         type_name(vm, o));
 	return false;
 }

@@ -43,8 +43,8 @@ static struct val iter_special(struct vm *vm, struct val v)
 
 static struct val iter_dict(struct vm *vm, struct dict *d, uint32_t mode)
 {
-	struct iter *it = iter_new(vm, d->h.kind == K_SET ? IT_SET : IT_DICT, TY_iterator,
-				   val_obj(d));
+	struct iter *it =
+	        iter_new(vm, d->h.kind == K_SET ? IT_SET : IT_DICT, TY_iterator, val_obj(d));
 
 	it->mode = mode;
 	it->version = d->version;
@@ -186,8 +186,10 @@ static struct val next_zip(struct vm *vm, struct iter *it)
 			unref_obj(vm, t);
 			it->done = true;
 			if (it->strict && i && is_null(vm->exc))
-				rp_raise(vm, TY_ValueError, "zip() argument %u is shorter than "
-							    "argument 1", i + 1);
+				rp_raise(vm, TY_ValueError,
+				         "zip() argument %u is shorter than "
+				         "argument 1",
+				         i + 1);
 			return val_null();
 		}
 		slot_set(vm, &t->at[i], item);
@@ -309,13 +311,14 @@ static struct val next_simple(struct vm *vm, struct iter *it)
 	switch (it->what) {
 	case IT_STR:
 		return it->at < AS(str, it->a)->chars ? str_at(vm, AS(str, it->a), it->at++)
-						      : val_null();
+		                                      : val_null();
 	case IT_BYTES:
 		return it->at < AS(str, it->a)->length
-			       ? val_int((unsigned char)AS(str, it->a)->at[it->at++]) : val_null();
+		               ? val_int((unsigned char)AS(str, it->a)->at[it->at++])
+		               : val_null();
 	case IT_DEQUE:
 		return it->at < AS(deque, it->a)->count ? ref(*deque_at(AS(deque, it->a), it->at++))
-							: val_null();
+		                                        : val_null();
 	case IT_RANGE:
 		if (it->stop <= 0)
 			return val_null();
@@ -402,7 +405,7 @@ struct val rp_next(struct vm *vm, struct val iterator)
 	if (is_null(fn)) {
 		if (is_null(vm->exc))
 			rp_raise(vm, TY_TypeError, "'%s' object is not an iterator",
-				 type_name(vm, iterator));
+			         type_name(vm, iterator));
 		return val_null();
 	}
 	item = rp_call0(vm, fn);

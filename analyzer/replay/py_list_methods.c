@@ -3,7 +3,7 @@
 #include "analyzer/replay/py.h"
 
 #define METHOD(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
-#define LIST(v) AS(list, (v))
+#define LIST(v)      AS(list, (v))
 
 static struct val done(struct vm *vm)
 {
@@ -84,8 +84,9 @@ METHOD(list_pop_method)
 static int64_t find_equal(struct vm *vm, struct list *list, struct val v)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		int same = val_same(list->at[i], v) && v.tag != PY_FLOAT ? 1
-									  : rp_eq(vm, list->at[i], v);
+		int same = val_same(list->at[i], v) && v.tag != PY_FLOAT
+		                   ? 1
+		                   : rp_eq(vm, list->at[i], v);
 
 		if (same)
 			return same > 0 ? (int64_t)i : -2;
@@ -116,7 +117,7 @@ METHOD(list_index_method)
 	if (at == -1) {
 		shown = rp_repr(vm, a[1]);
 		rp_raise(vm, TY_ValueError, "%s is not in list",
-			 is_kind(shown, K_STR) ? chars_of(shown) : "x");
+		         is_kind(shown, K_STR) ? chars_of(shown) : "x");
 		unref(vm, shown);
 	}
 	return val_null();
@@ -178,7 +179,7 @@ static void merge(struct sorter *s, uint32_t from, uint32_t middle, uint32_t to)
 
 		if (!right && k < to && is_null(s->vm->exc))
 			right = s->reverse ? rp_less(s->vm, s->key[i], s->key[k]) > 0
-					   : rp_less(s->vm, s->key[k], s->key[i]) > 0;
+			                   : rp_less(s->vm, s->key[k], s->key[i]) > 0;
 		s->key2[at] = s->key[right ? k : i];
 		s->value2[at++] = s->value[right ? k++ : i++];
 	}
@@ -212,8 +213,9 @@ bool list_sort(struct vm *vm, struct list *list, struct val key, bool reverse)
 	s.key2 = all + count;
 	s.value2 = all + 2 * (size_t)count;
 	for (uint32_t i = 0; i < count; i++)
-		s.key[i] = is_missing(key) ? ref(s.value[i])
-			   : is_null(vm->exc) ? rp_call1(vm, key, s.value[i]) : val_null();
+		s.key[i] = is_missing(key)    ? ref(s.value[i])
+		           : is_null(vm->exc) ? rp_call1(vm, key, s.value[i])
+		                              : val_null();
 	if (is_null(vm->exc))
 		sort_range(&s, 0, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -322,29 +324,29 @@ METHOD(eq_method)
 }
 
 const struct native_def list_methods[] = {
-	{"__new__", list_new_method, "cls ? *args **kw"},
-	{"__init__", list_init_method, "self ? iterable"},
-	{"append", list_append, "self item"},
-	{"extend", list_extend_method, "self items"},
-	{"insert", list_insert_method, "self index item"},
-	{"pop", list_pop_method, "self ? index"},
-	{"remove", list_remove_method, "self item"},
-	{"index", list_index_method, "self item ? start stop"},
-	{"count", list_count_method, "self item"},
-	{"clear", list_clear_method, "self"},
-	{"copy", list_copy_method, "self"},
-	{"reverse", list_reverse_method, "self"},
-	{"sort", list_sort_method, "self ? | key reverse"},
-	{"__getitem__", item_method, "self index"},
-	{"__setitem__", set_item_method, "self index value"},
-	{"__delitem__", del_item_method, "self index"},
-	{"__len__", len_method, "self"},
-	{"__iter__", iter_method, "self"},
-	{"__contains__", contains_method, "self item"},
-	{"__iadd__", iadd_method, "self items"},
-	{"__repr__", list_repr_method, "self"},
-	{"__eq__", eq_method, "self other"},
-	{0},
+        {"__new__", list_new_method, "cls ? *args **kw"},
+        {"__init__", list_init_method, "self ? iterable"},
+        {"append", list_append, "self item"},
+        {"extend", list_extend_method, "self items"},
+        {"insert", list_insert_method, "self index item"},
+        {"pop", list_pop_method, "self ? index"},
+        {"remove", list_remove_method, "self item"},
+        {"index", list_index_method, "self item ? start stop"},
+        {"count", list_count_method, "self item"},
+        {"clear", list_clear_method, "self"},
+        {"copy", list_copy_method, "self"},
+        {"reverse", list_reverse_method, "self"},
+        {"sort", list_sort_method, "self ? | key reverse"},
+        {"__getitem__", item_method, "self index"},
+        {"__setitem__", set_item_method, "self index value"},
+        {"__delitem__", del_item_method, "self index"},
+        {"__len__", len_method, "self"},
+        {"__iter__", iter_method, "self"},
+        {"__contains__", contains_method, "self item"},
+        {"__iadd__", iadd_method, "self items"},
+        {"__repr__", list_repr_method, "self"},
+        {"__eq__", eq_method, "self other"},
+        {0},
 };
 
 METHOD(tuple_new_method)
@@ -378,17 +380,17 @@ METHOD(size_numel)
 }
 
 const struct native_def tuple_methods[] = {
-	{"__new__", tuple_new_method, "cls ? iterable"},
-	{"index", list_index_method, "self item ? start stop"},
-	{"count", list_count_method, "self item"},
-	{"numel", size_numel, "self"},
-	{"__getitem__", item_method, "self index"},
-	{"__len__", len_method, "self"},
-	{"__iter__", iter_method, "self"},
-	{"__contains__", contains_method, "self item"},
-	{"__repr__", list_repr_method, "self"},
-	{"__eq__", eq_method, "self other"},
-	{0},
+        {"__new__", tuple_new_method, "cls ? iterable"},
+        {"index", list_index_method, "self item ? start stop"},
+        {"count", list_count_method, "self item"},
+        {"numel", size_numel, "self"},
+        {"__getitem__", item_method, "self index"},
+        {"__len__", len_method, "self"},
+        {"__iter__", iter_method, "self"},
+        {"__contains__", contains_method, "self item"},
+        {"__repr__", list_repr_method, "self"},
+        {"__eq__", eq_method, "self other"},
+        {0},
 };
 
 /* --- deque */
@@ -517,19 +519,19 @@ METHOD(deque_len)
 }
 
 const struct native_def deque_methods[] = {
-	{"__new__", deque_new_method, "cls ? *args **kw"},
-	{"__init__", deque_init_method, "self ? iterable maxlen"},
-	{"append", deque_append, "self item"},
-	{"appendleft", deque_appendleft, "self item"},
-	{"extend", deque_extend_method, "self items"},
-	{"extendleft", deque_extendleft, "self items"},
-	{"pop", deque_pop_method, "self"},
-	{"popleft", deque_popleft, "self"},
-	{"clear", deque_clear, "self"},
-	{"rotate", deque_rotate, "self ? n"},
-	{"copy", deque_copy, "self"},
-	{"__len__", deque_len, "self"},
-	{0},
+        {"__new__", deque_new_method, "cls ? *args **kw"},
+        {"__init__", deque_init_method, "self ? iterable maxlen"},
+        {"append", deque_append, "self item"},
+        {"appendleft", deque_appendleft, "self item"},
+        {"extend", deque_extend_method, "self items"},
+        {"extendleft", deque_extendleft, "self items"},
+        {"pop", deque_pop_method, "self"},
+        {"popleft", deque_popleft, "self"},
+        {"clear", deque_clear, "self"},
+        {"rotate", deque_rotate, "self ? n"},
+        {"copy", deque_copy, "self"},
+        {"__len__", deque_len, "self"},
+        {0},
 };
 
 const struct native_def deque_properties[] = {{"maxlen", deque_maxlen, "self"}, {0}};

@@ -58,8 +58,8 @@ static bool defines(const char *line, const char *end, const struct str *name)
 
 /* The definition of a name with its decorators, or the imports at the top for
  * the empty name. */
-static bool library_find(const struct library_text *lib, const struct str *name,
-			 const char **start, const char **stop)
+static bool library_find(const struct library_text *lib, const struct str *name, const char **start,
+                         const char **stop)
 {
 	const char *at = lib->text, *end = lib->text + lib->length, *decorators = NULL;
 
@@ -96,8 +96,8 @@ static bool library_find(const struct library_text *lib, const struct str *name,
 static bool library_run(struct vm *vm, struct module *m, const char *start, const char *stop)
 {
 	struct source_problem problem;
-	struct source *source = source_from_bytes(vm->arena, m->name->at, start,
-						  (size_t)(stop - start), &problem);
+	struct source *source =
+	        source_from_bytes(vm->arena, m->name->at, start, (size_t)(stop - start), &problem);
 	struct front_result lowered;
 	struct code *code;
 	struct frame *f;
@@ -185,7 +185,8 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 	if (m == vm->builtins || m == vm->main)
 		return v;
 	length = snprintf(full, sizeof(full), "%s.%s", m->name->at, name->at);
-	if (length > 0 && (size_t)length < sizeof(full) && (library_of(full) || native_of(vm, full)))
+	if (length > 0 && (size_t)length < sizeof(full) &&
+	    (library_of(full) || native_of(vm, full)))
 		return module_import(vm, full, NULL);
 	if (m->native && m->native->missing) {
 		v = m->native->missing(vm, m, name);
@@ -197,7 +198,8 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 	if (m->opaque)
 		return unknown_new(vm, "%s.%s", m->name->at, name->at);
 	v = module_getattr(vm, m, name);
-	if (!is_null(v) || !is_null(vm->exc) || !m->library || strncmp(m->name->at, "torch.", 6) != 0)
+	if (!is_null(v) || !is_null(vm->exc) || !m->library ||
+	    strncmp(m->name->at, "torch.", 6) != 0)
 		return v;
 	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
 	return unknown_new(vm, "%s.%s", m->name->at, name->at);
@@ -221,7 +223,7 @@ static bool resolve_relative(const char *name, const struct module *from, char *
 		length -= length > 0;
 	}
 	written = snprintf(full, size, "%.*s%s%s", (int)length, from->name->at,
-			   length && name[level] ? "." : "", name + level);
+	                   length && name[level] ? "." : "", name + level);
 	return written >= 0 && (size_t)written < size;
 }
 
@@ -294,7 +296,8 @@ static struct val import_path(struct vm *vm, const char *full, bool want_top)
 			unref(vm, top);
 			return m;
 		}
-		if (is_kind(outer, K_MODULE) && is_null(dict_get_str(vm, AS(module, outer)->ns, last)))
+		if (is_kind(outer, K_MODULE) &&
+		    is_null(dict_get_str(vm, AS(module, outer)->ns, last)))
 			dict_put_str(vm, AS(module, outer)->ns, last, m);
 		if (is_null(top))
 			top = ref(m);
@@ -337,7 +340,7 @@ bool module_star(struct vm *vm, struct module *from, struct module *into)
 			if (!is_kind(name, K_STR))
 				continue;
 			v = rp_attr(vm, val_obj(from),
-				    str_intern(vm, chars_of(name), AS(str, name)->length));
+			            str_intern(vm, chars_of(name), AS(str, name)->length));
 			if (is_null(v))
 				break;
 			dict_put(vm, into->ns, name, v);

@@ -26,7 +26,7 @@ static struct val int_of_str(struct vm *vm, struct val s, int base)
 		return v;
 	shown = rp_repr(vm, s);
 	rp_raise(vm, TY_ValueError, "invalid literal for int() with base %d: %s", base,
-		 is_kind(shown, K_STR) ? chars_of(shown) : "?");
+	         is_kind(shown, K_STR) ? chars_of(shown) : "?");
 	unref(vm, shown);
 	return val_null();
 }
@@ -74,7 +74,7 @@ static struct val float_of_str(struct vm *vm, struct val s)
 	if (used && !*end && !strpbrk(digits, "xXpP"))
 		return val_float(f);
 	return rp_raise(vm, TY_ValueError, "could not convert string to float: '%s'",
-			AS(str, s)->at);
+	                AS(str, s)->at);
 }
 
 static struct val float_new(struct vm *vm, struct val *a, uint32_t n)
@@ -91,8 +91,10 @@ static struct val float_new(struct vm *vm, struct val *a, uint32_t n)
 	if (!rp_double(vm, a[1], &f)) {
 		if (exc_is(vm, TY_TypeError)) {
 			exc_clear(vm);
-			rp_raise(vm, TY_TypeError, "float() argument must be a string or a real "
-						   "number, not '%s'", type_name(vm, a[1]));
+			rp_raise(vm, TY_TypeError,
+			         "float() argument must be a string or a real "
+			         "number, not '%s'",
+			         type_name(vm, a[1]));
 		}
 		return val_null();
 	}
@@ -135,44 +137,47 @@ static struct val number_bool(struct vm *vm, struct val *a, uint32_t n)
 	return truth < 0 ? val_null() : val_bool(truth);
 }
 
-#define OPERATOR(name, sub)                                                          \
-	static struct val number_##name(struct vm *vm, struct val *a, uint32_t n)    \
-	{                                                                            \
-		(void)n;                                                             \
-		return rp_binary(vm, sub, a[0], a[1]);                               \
-	}                                                                            \
-	static struct val number_r##name(struct vm *vm, struct val *a, uint32_t n)   \
-	{                                                                            \
-		(void)n;                                                             \
-		return rp_binary(vm, sub, a[1], a[0]);                               \
+#define OPERATOR(name, sub)                                                                        \
+	static struct val number_##name(struct vm *vm, struct val *a, uint32_t n)                  \
+	{                                                                                          \
+		(void)n;                                                                           \
+		return rp_binary(vm, sub, a[0], a[1]);                                             \
+	}                                                                                          \
+	static struct val number_r##name(struct vm *vm, struct val *a, uint32_t n)                 \
+	{                                                                                          \
+		(void)n;                                                                           \
+		return rp_binary(vm, sub, a[1], a[0]);                                             \
 	}
 OPERATOR(add, SUB_binary_add)
 OPERATOR(sub, SUB_binary_subtract)
 OPERATOR(mul, SUB_binary_multiply)
 OPERATOR(truediv, SUB_binary_divide)
 
-#define NUMBER_METHODS                                                               \
-	{"__add__", number_add, "self other"}, {"__radd__", number_radd, "self other"}, \
-	{"__sub__", number_sub, "self other"}, {"__rsub__", number_rsub, "self other"}, \
-	{"__mul__", number_mul, "self other"}, {"__rmul__", number_rmul, "self other"}, \
-	{"__truediv__", number_truediv, "self other"},                               \
-	{"__rtruediv__", number_rtruediv, "self other"},                             \
-	{"__repr__", number_repr, "self"}, {"__hash__", number_hash, "self"},        \
-	{"__bool__", number_bool, "self"}, {"conjugate", number_self, "self"}
+#define NUMBER_METHODS                                                                             \
+	{"__add__", number_add, "self other"}, {"__radd__", number_radd, "self other"},            \
+	        {"__sub__", number_sub, "self other"}, {"__rsub__", number_rsub, "self other"},    \
+	        {"__mul__", number_mul, "self other"}, {"__rmul__", number_rmul, "self other"},    \
+	        {"__truediv__", number_truediv, "self other"},                                     \
+	        {"__rtruediv__", number_rtruediv, "self other"},                                   \
+	        {"__repr__", number_repr, "self"}, {"__hash__", number_hash, "self"},              \
+	        {"__bool__", number_bool, "self"},                                                 \
+	{                                                                                          \
+		"conjugate", number_self, "self"                                                   \
+	}
 
 const struct native_def int_methods[] = {
-	{"__new__", int_new, "cls ? value base"},
-	{"bit_length", int_bit_length_method, "self"},
-	{"__int__", number_self, "self"},
-	{"__index__", number_self, "self"},
-	NUMBER_METHODS,
-	{0},
+        {"__new__", int_new, "cls ? value base"},
+        {"bit_length", int_bit_length_method, "self"},
+        {"__int__", number_self, "self"},
+        {"__index__", number_self, "self"},
+        NUMBER_METHODS,
+        {0},
 };
 
 const struct native_def float_methods[] = {
-	{"__new__", float_new, "cls ? value"},
-	{"is_integer", float_is_integer, "self"},
-	{"__float__", number_self, "self"},
-	NUMBER_METHODS,
-	{0},
+        {"__new__", float_new, "cls ? value"},
+        {"is_integer", float_is_integer, "self"},
+        {"__float__", number_self, "self"},
+        NUMBER_METHODS,
+        {0},
 };

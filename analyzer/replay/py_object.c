@@ -43,15 +43,15 @@ void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size)
 
 /* --- what each kind holds */
 
-#define VISIT(v, role)                                               \
-	do {                                                         \
-		if ((v).tag == PY_OBJECT && !fn(walk, (v), (role), val_null())) \
-			return false;                                \
+#define VISIT(v, role)                                                                             \
+	do {                                                                                       \
+		if ((v).tag == PY_OBJECT && !fn(walk, (v), (role), val_null()))                    \
+			return false;                                                              \
 	} while (0)
-#define VISIT_OBJ(o, role)                                           \
-	do {                                                         \
-		if ((o) && !fn(walk, val_obj(o), (role), val_null())) \
-			return false;                                \
+#define VISIT_OBJ(o, role)                                                                         \
+	do {                                                                                       \
+		if ((o) && !fn(walk, val_obj(o), (role), val_null()))                              \
+			return false;                                                              \
 	} while (0)
 
 static bool visit_dict(struct dict *d, visit_fn *fn, void *walk)
@@ -59,8 +59,7 @@ static bool visit_dict(struct dict *d, visit_fn *fn, void *walk)
 	for (uint32_t i = 0; i < d->used; i++) {
 		if (is_null(d->at[i].key))
 			continue;
-		if (d->at[i].key.tag == PY_OBJECT &&
-		    !fn(walk, d->at[i].key, "key", val_null()))
+		if (d->at[i].key.tag == PY_OBJECT && !fn(walk, d->at[i].key, "key", val_null()))
 			return false;
 		if (d->at[i].value.tag == PY_OBJECT &&
 		    !fn(walk, d->at[i].value, "item", d->at[i].key))
@@ -324,13 +323,13 @@ static void release_payload(struct vm *vm, struct obj *o)
 static size_t object_size(const struct obj *o)
 {
 	static const size_t sizes[K_COUNT] = {
-		[K_INSTANCE] = sizeof(struct obj), [K_LIST] = sizeof(struct list),
-		[K_TUPLE] = sizeof(struct list),   [K_DICT] = sizeof(struct dict),
-		[K_SET] = sizeof(struct dict),	   [K_DEQUE] = sizeof(struct deque),
-		[K_METHOD] = sizeof(struct method), [K_CELL] = sizeof(struct cell),
-		[K_ITER] = sizeof(struct iter),	   [K_FRAME] = sizeof(struct frame),
-		[K_FUNCTION] = sizeof(struct function), [K_GENERATOR] = sizeof(struct generator),
-		[K_SLICE] = sizeof(struct slice),  [K_CLASS] = sizeof(struct cls),
+	        [K_INSTANCE] = sizeof(struct obj),      [K_LIST] = sizeof(struct list),
+	        [K_TUPLE] = sizeof(struct list),        [K_DICT] = sizeof(struct dict),
+	        [K_SET] = sizeof(struct dict),          [K_DEQUE] = sizeof(struct deque),
+	        [K_METHOD] = sizeof(struct method),     [K_CELL] = sizeof(struct cell),
+	        [K_ITER] = sizeof(struct iter),         [K_FRAME] = sizeof(struct frame),
+	        [K_FUNCTION] = sizeof(struct function), [K_GENERATOR] = sizeof(struct generator),
+	        [K_SLICE] = sizeof(struct slice),       [K_CLASS] = sizeof(struct cls),
 	};
 
 	if (o->kind == K_STR)
@@ -391,7 +390,8 @@ static void release_now(struct vm *vm, struct obj *o)
 void rp_release(struct vm *vm, struct obj *o)
 {
 	if (vm->at_close) {
-		free(o->kind == K_LIST || o->kind == K_TUPLE ? ((struct list *)(void *)o)->at : NULL);
+		free(o->kind == K_LIST || o->kind == K_TUPLE ? ((struct list *)(void *)o)->at
+		                                             : NULL);
 		if (o->kind == K_DICT || o->kind == K_SET) {
 			free(((struct dict *)(void *)o)->at);
 			free(((struct dict *)(void *)o)->index);

@@ -24,8 +24,10 @@ static struct val object_setattr(struct vm *vm, struct val *a, uint32_t n)
 	(void)n;
 	if (!arg_str(vm, a[1], "attribute name must be string"))
 		return val_null();
-	return object_set_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length), a[2])
-		       ? val_none() : val_null();
+	return object_set_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length),
+	                       a[2])
+	               ? val_none()
+	               : val_null();
 }
 
 static struct val object_getattribute(struct vm *vm, struct val *a, uint32_t n)
@@ -38,7 +40,7 @@ static struct val object_getattribute(struct vm *vm, struct val *a, uint32_t n)
 	v = object_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length));
 	if (is_null(v) && is_null(vm->exc))
 		rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
-			 type_name(vm, a[0]), chars_of(a[1]));
+		         type_name(vm, a[0]), chars_of(a[1]));
 	return v;
 }
 
@@ -48,7 +50,8 @@ static struct val object_delattr(struct vm *vm, struct val *a, uint32_t n)
 	if (!arg_str(vm, a[1], "attribute name must be string"))
 		return val_null();
 	return object_del_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length))
-		       ? val_none() : val_null();
+	               ? val_none()
+	               : val_null();
 }
 
 /* The default text, not the one that a subclass defines. */
@@ -58,9 +61,9 @@ static struct val object_repr(struct vm *vm, struct val *a, uint32_t n)
 	if (a[0].tag != PY_OBJECT || a[0].as.o->kind != K_INSTANCE)
 		return rp_repr(vm, a[0]);
 	return str_print(vm, "<%s.%s object at 0x%012llx>",
-			 a[0].as.o->cls->module ? a[0].as.o->cls->module->at : "builtins",
-			 type_name(vm, a[0]),
-			 (unsigned long long)(uintptr_t)a[0].as.o & 0xffffffffffffull);
+	                 a[0].as.o->cls->module ? a[0].as.o->cls->module->at : "builtins",
+	                 type_name(vm, a[0]),
+	                 (unsigned long long)(uintptr_t)a[0].as.o & 0xffffffffffffull);
 }
 
 static struct val object_str(struct vm *vm, struct val *a, uint32_t n)
@@ -123,25 +126,25 @@ static struct val object_dir(struct vm *vm, struct val *a, uint32_t n)
 }
 
 const struct native_def object_methods[] = {
-	{"__new__", object_new, "cls ? *args **kw"},
-	{"__init__", object_init, "self ? *args **kw"},
-	{"__setattr__", object_setattr, "self name value"},
-	{"__getattribute__", object_getattribute, "self name"},
-	{"__delattr__", object_delattr, "self name"},
-	{"__repr__", object_repr, "self"},
-	{"__str__", object_str, "self"},
-	{"__eq__", object_eq, "self other"},
-	{"__hash__", object_hash, "self"},
-	{"__format__", object_format, "self spec"},
-	{"__init_subclass__", object_init_subclass, "? *args **kw"},
-	{"__dir__", object_dir, "self"},
-	{0},
+        {"__new__", object_new, "cls ? *args **kw"},
+        {"__init__", object_init, "self ? *args **kw"},
+        {"__setattr__", object_setattr, "self name value"},
+        {"__getattribute__", object_getattribute, "self name"},
+        {"__delattr__", object_delattr, "self name"},
+        {"__repr__", object_repr, "self"},
+        {"__str__", object_str, "self"},
+        {"__eq__", object_eq, "self other"},
+        {"__hash__", object_hash, "self"},
+        {"__format__", object_format, "self spec"},
+        {"__init_subclass__", object_init_subclass, "? *args **kw"},
+        {"__dir__", object_dir, "self"},
+        {0},
 };
 
 /* --- type */
 
 struct val type_make(struct vm *vm, struct val meta, struct val name, struct val bases,
-		     struct val ns);
+                     struct val ns);
 
 static struct val type_new(struct vm *vm, struct val *a, uint32_t n)
 {
@@ -164,7 +167,7 @@ static struct val type_call(struct vm *vm, struct val *a, uint32_t n)
 
 	(void)n;
 	return instantiate(vm, AS(cls, a[0]), args->at, args->count,
-			   is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
+	                   is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
 }
 
 static struct val type_mro(struct vm *vm, struct val *a, uint32_t n)
@@ -193,12 +196,12 @@ static struct val type_subclasses(struct vm *vm, struct val *a, uint32_t n)
 }
 
 const struct native_def type_methods[] = {
-	{"__new__", type_new, "cls name ? bases ns **kw"},
-	{"__init__", type_init, "cls ? *args **kw"},
-	{"__call__", type_call, "cls *args **kw"},
-	{"mro", type_mro, "cls"},
-	{"__subclasses__", type_subclasses, "cls"},
-	{0},
+        {"__new__", type_new, "cls name ? bases ns **kw"},
+        {"__init__", type_init, "cls ? *args **kw"},
+        {"__call__", type_call, "cls *args **kw"},
+        {"mro", type_mro, "cls"},
+        {"__subclasses__", type_subclasses, "cls"},
+        {0},
 };
 
 /* --- generators and iterators */
@@ -216,7 +219,7 @@ static struct val generator_done(struct vm *vm, struct generator *g)
 		unref(vm, args);
 	}
 	dict_put_str(vm, vm->exc.as.o->attrs, vm->n[PN_value],
-		     is_null(g->result) ? val_none() : g->result);
+	             is_null(g->result) ? val_none() : g->result);
 	return val_null();
 }
 
@@ -228,7 +231,7 @@ static struct val generator_send_method(struct vm *vm, struct val *a, uint32_t n
 	(void)n;
 	if (!g->started && !is_missing(a[1]) && g->frame)
 		return rp_raise(vm, TY_TypeError,
-				"can't send non-None value to a just-started generator");
+		                "can't send non-None value to a just-started generator");
 	v = generator_send(vm, g, is_null(a[1]) ? val_none() : ref(a[1]));
 	return is_null(v) ? generator_done(vm, g) : v;
 }
@@ -268,17 +271,17 @@ static struct val iterator_next(struct vm *vm, struct val *a, uint32_t n)
 }
 
 const struct native_def generator_methods[] = {
-	{"send", generator_send_method, "self value"},
-	{"__next__", generator_send_method, "self ? value"},
-	{"throw", generator_throw_method, "self type ? value tb"},
-	{"close", generator_close_method, "self"},
-	{"__iter__", return_self, "self"},
-	{"__await__", return_self, "self"},
-	{0},
+        {"send", generator_send_method, "self value"},
+        {"__next__", generator_send_method, "self ? value"},
+        {"throw", generator_throw_method, "self type ? value tb"},
+        {"close", generator_close_method, "self"},
+        {"__iter__", return_self, "self"},
+        {"__await__", return_self, "self"},
+        {0},
 };
 
 const struct native_def iterator_methods[] = {
-	{"__next__", iterator_next, "self"},
-	{"__iter__", return_self, "self"},
-	{0},
+        {"__next__", iterator_next, "self"},
+        {"__iter__", return_self, "self"},
+        {0},
 };

@@ -7,25 +7,25 @@
 static const struct {
 	uint8_t plain, reflected, inplace;
 } op_names[SUB_COUNT] = {
-	[SUB_binary_add] = {PN_add, PN_radd, PN_iadd},
-	[SUB_binary_subtract] = {PN_sub, PN_rsub, PN_isub},
-	[SUB_binary_multiply] = {PN_mul, PN_rmul, PN_imul},
-	[SUB_binary_matmul] = {PN_matmul, PN_rmatmul, PN_imatmul},
-	[SUB_binary_divide] = {PN_truediv, PN_rtruediv, PN_itruediv},
-	[SUB_binary_floor_divide] = {PN_floordiv, PN_rfloordiv, PN_ifloordiv},
-	[SUB_binary_modulo] = {PN_mod, PN_rmod, PN_imod},
-	[SUB_binary_power] = {PN_pow, PN_rpow, PN_ipow},
-	[SUB_binary_shift_left] = {PN_lshift, PN_rlshift, PN_ilshift},
-	[SUB_binary_shift_right] = {PN_rshift, PN_rrshift, PN_irshift},
-	[SUB_binary_and] = {PN_and, PN_rand, PN_iand},
-	[SUB_binary_or] = {PN_or, PN_ror, PN_ior},
-	[SUB_binary_xor] = {PN_xor, PN_rxor, PN_ixor},
-	[SUB_compare_less] = {PN_lt, PN_gt, 0},
-	[SUB_compare_less_equal] = {PN_le, PN_ge, 0},
-	[SUB_compare_equal] = {PN_eq, PN_eq, 0},
-	[SUB_compare_not_equal] = {PN_ne, PN_ne, 0},
-	[SUB_compare_greater] = {PN_gt, PN_lt, 0},
-	[SUB_compare_greater_equal] = {PN_ge, PN_le, 0},
+        [SUB_binary_add] = {PN_add, PN_radd, PN_iadd},
+        [SUB_binary_subtract] = {PN_sub, PN_rsub, PN_isub},
+        [SUB_binary_multiply] = {PN_mul, PN_rmul, PN_imul},
+        [SUB_binary_matmul] = {PN_matmul, PN_rmatmul, PN_imatmul},
+        [SUB_binary_divide] = {PN_truediv, PN_rtruediv, PN_itruediv},
+        [SUB_binary_floor_divide] = {PN_floordiv, PN_rfloordiv, PN_ifloordiv},
+        [SUB_binary_modulo] = {PN_mod, PN_rmod, PN_imod},
+        [SUB_binary_power] = {PN_pow, PN_rpow, PN_ipow},
+        [SUB_binary_shift_left] = {PN_lshift, PN_rlshift, PN_ilshift},
+        [SUB_binary_shift_right] = {PN_rshift, PN_rrshift, PN_irshift},
+        [SUB_binary_and] = {PN_and, PN_rand, PN_iand},
+        [SUB_binary_or] = {PN_or, PN_ror, PN_ior},
+        [SUB_binary_xor] = {PN_xor, PN_rxor, PN_ixor},
+        [SUB_compare_less] = {PN_lt, PN_gt, 0},
+        [SUB_compare_less_equal] = {PN_le, PN_ge, 0},
+        [SUB_compare_equal] = {PN_eq, PN_eq, 0},
+        [SUB_compare_not_equal] = {PN_ne, PN_ne, 0},
+        [SUB_compare_greater] = {PN_gt, PN_lt, 0},
+        [SUB_compare_greater_equal] = {PN_ge, PN_le, 0},
 };
 
 static const struct val not_implemented = {.tag = PY_NOT_IMPLEMENTED};
@@ -53,7 +53,7 @@ static struct val float_power(struct vm *vm, double a, double b)
 {
 	if (a == 0 && b < 0)
 		return rp_raise(vm, TY_ZeroDivisionError,
-				"0.0 cannot be raised to a negative power");
+		                "0.0 cannot be raised to a negative power");
 	if (a < 0 && b != floor(b))
 		return unknown_new(vm, "complex power");
 	if (isfinite(a) && isfinite(b) && isinf(pow(a, b)))
@@ -219,7 +219,7 @@ static struct val container_binary(struct vm *vm, enum ir_sub sub, struct val a,
 {
 	struct dict *merged;
 	bool sets = (is_kind(a, K_SET) || is_kind(a, K_VIEW)) &&
-		    (is_kind(b, K_SET) || is_kind(b, K_VIEW));
+	            (is_kind(b, K_SET) || is_kind(b, K_VIEW));
 
 	if (sub == SUB_binary_modulo && is_kind(a, K_STR))
 		return str_percent(vm, AS(str, a), b);
@@ -232,7 +232,7 @@ static struct val container_binary(struct vm *vm, enum ir_sub sub, struct val a,
 	if (sub == SUB_binary_add)
 		return sequence_add(vm, a, b);
 	if (sets && (sub == SUB_binary_or || sub == SUB_binary_and || sub == SUB_binary_subtract ||
-		     sub == SUB_binary_xor))
+	             sub == SUB_binary_xor))
 		return set_binary(vm, sub, a, b);
 	if (sub == SUB_binary_or && is_kind(a, K_DICT) && is_kind(b, K_DICT)) {
 		merged = dict_copy(vm, AS(dict, a));
@@ -289,8 +289,9 @@ static struct val foreign_binary(struct vm *vm, enum ir_sub sub, struct val a, s
 	    vm->kinds[b.as.o->kind].binary)
 		result = vm->kinds[b.as.o->kind].binary(vm, sub, a, b);
 	if (result.tag == PY_NOT_IMPLEMENTED && (is_kind(a, K_UNKNOWN) || is_kind(b, K_UNKNOWN)))
-		result = unknown_new(vm, "%s", is_kind(a, K_UNKNOWN) ? AS(unknown, a)->what->at
-								      : AS(unknown, b)->what->at);
+		result = unknown_new(vm, "%s",
+		                     is_kind(a, K_UNKNOWN) ? AS(unknown, a)->what->at
+		                                           : AS(unknown, b)->what->at);
 	return result;
 }
 
@@ -312,13 +313,13 @@ static struct val binary_any(struct vm *vm, enum ir_sub sub, struct val a, struc
 }
 
 static struct val unsupported(struct vm *vm, enum ir_sub sub, const char *more, struct val a,
-			      struct val b)
+                              struct val b)
 {
 	if (sub == SUB_binary_add && is_kind(a, K_STR))
 		return rp_raise(vm, TY_TypeError, "can only concatenate str (not \"%s\") to str",
-				type_name(vm, b));
+		                type_name(vm, b));
 	return rp_raise(vm, TY_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'",
-			ir_sub_text(sub), more, type_name(vm, a), type_name(vm, b));
+	                ir_sub_text(sub), more, type_name(vm, a), type_name(vm, b));
 }
 
 struct val rp_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
@@ -384,7 +385,8 @@ struct val rp_inplace(struct vm *vm, enum ir_sub sub, struct val a, struct val b
 struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a)
 {
 	enum rp_name name = sub == SUB_unary_negative   ? PN_neg
-			    : sub == SUB_unary_positive ? PN_pos : PN_invert;
+	                    : sub == SUB_unary_positive ? PN_pos
+	                                                : PN_invert;
 	struct val fn, result;
 	int truth;
 
@@ -397,8 +399,8 @@ struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a)
 	if (is_any_int(a))
 		return sub == SUB_unary_negative ? int_negate(vm, a)
 		       : sub == SUB_unary_invert
-			       ? int_binary(vm, SUB_binary_subtract, val_int(-1), a)
-			       : int_binary(vm, SUB_binary_add, a, val_int(0));
+		               ? int_binary(vm, SUB_binary_subtract, val_int(-1), a)
+		               : int_binary(vm, SUB_binary_add, a, val_int(0));
 	if (a.tag == PY_FLOAT && sub != SUB_unary_invert)
 		return val_float(sub == SUB_unary_negative ? -a.as.f : a.as.f);
 	fn = special_own(vm, a, name);
@@ -412,5 +414,5 @@ struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a)
 	if (is_kind(a, K_UNKNOWN))
 		return ref(a);
 	return rp_raise(vm, TY_TypeError, "bad operand type for unary %s: '%s'", ir_sub_text(sub),
-			type_name(vm, a));
+	                type_name(vm, a));
 }

@@ -24,7 +24,8 @@ void float_repr(struct text *out, double f)
 	exponent = (int)strtol(e + 1, NULL, 10);
 	negative = digits[0] == '-';
 	if (exponent >= -4 && exponent < 16) {
-		int after = (int)(e - digits) - negative - 2 - exponent; /* digits after the point */
+		int after =
+		        (int)(e - digits) - negative - 2 - exponent; /* digits after the point */
 
 		text_print(out, "%.*f", after > 0 ? after : 1, f);
 		return;
@@ -146,7 +147,7 @@ static void repr_default(struct vm *vm, struct val v, struct text *out)
 	if (is_kind(module, K_STR))
 		text_print(out, "%s.", chars_of(module));
 	text_print(out, "%s object at 0x%012llx>", cls->qualified->at,
-		   (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
+	           (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
 }
 
 static void repr_class(struct vm *vm, struct cls *c, struct text *out)
@@ -180,14 +181,14 @@ static bool repr_rest(struct vm *vm, struct val v, struct text *out)
 	}
 	case K_RANGE:
 		text_print(out, "range(%lld, %lld", (long long)AS(range, v)->start,
-			   (long long)AS(range, v)->stop);
+		           (long long)AS(range, v)->stop);
 		if (AS(range, v)->step != 1)
 			text_print(out, ", %lld", (long long)AS(range, v)->step);
 		text_add_char(out, ')');
 		return true;
 	case K_FUNCTION:
 		text_print(out, "<function %s at 0x%012llx>", AS(function, v)->qualified->at,
-			   (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
+		           (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
 		return true;
 	case K_NATIVE:
 		text_print(out, "<built-in function %s>", AS(native, v)->name->at);
@@ -247,13 +248,16 @@ static bool repr_object(struct vm *vm, struct val v, struct text *out)
 		break;
 	}
 	if (v.as.o->busy) {
-		text_add_chars(out, is_kind(v, K_DICT) ? "{...}" : is_kind(v, K_LIST) ? "[...]" : "...");
+		text_add_chars(out, is_kind(v, K_DICT)   ? "{...}"
+		                    : is_kind(v, K_LIST) ? "[...]"
+		                                         : "...");
 		return true;
 	}
 	if (++vm->native_depth > PY_NATIVE_DEPTH * 4) {
 		vm->native_depth--;
-		rp_raise(vm, TY_RecursionError, "maximum recursion depth exceeded while getting the "
-						"repr of an object");
+		rp_raise(vm, TY_RecursionError,
+		         "maximum recursion depth exceeded while getting the "
+		         "repr of an object");
 		return false;
 	}
 	v.as.o->busy = 1;
@@ -279,7 +283,7 @@ static bool repr_object(struct vm *vm, struct val v, struct text *out)
 }
 
 static bool special_into(struct vm *vm, struct val v, enum rp_name name, struct text *out,
-			 bool *found)
+                         bool *found)
 {
 	struct val fn = special_find(vm, v, name), s;
 

@@ -40,7 +40,7 @@ static bool call_keyword(struct vm *vm, struct call *c, const struct code_arg *a
 
 /* Arguments from operand `first` on. */
 static bool call_collect(struct run *run, struct frame *f, const struct code_inst *in,
-			 uint32_t first, struct call *c)
+                         uint32_t first, struct call *c)
 {
 	struct vm *vm = run->vm;
 	uint32_t room = in->nargs > first ? in->nargs - first : 0;
@@ -100,7 +100,7 @@ static enum step push_frame(struct run *run, struct frame *caller, struct frame 
 /* The Python function behind a callee, its bound self first; NULL: none that
  * can run as a frame of its own. */
 static struct function *plain_function(struct vm *vm, struct val callee, struct val *self,
-				       struct val *made)
+                                       struct val *made)
 {
 	struct function *fn = NULL;
 	struct val init, new;
@@ -128,7 +128,7 @@ static struct function *plain_function(struct vm *vm, struct val callee, struct 
 }
 
 static struct frame *frame_with_self(struct vm *vm, struct function *fn, struct val self,
-				     struct call *c)
+                                     struct call *c)
 {
 	struct val few[FEW_ARGS + 1], *all = few;
 	struct frame *f;

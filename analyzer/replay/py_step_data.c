@@ -90,7 +90,7 @@ static struct val build_items(struct vm *vm, struct frame *f, const struct code_
 	if (in->sub == SUB_build_list)
 		return val_obj(list);
 	result = in->sub == SUB_build_tuple ? tuple_of(vm, list->at, list->count)
-					    : build_set(vm, list);
+	                                    : build_set(vm, list);
 	unref_obj(vm, list);
 	return result;
 }
@@ -182,7 +182,7 @@ static struct list *unpack_take(struct vm *vm, struct val v, uint32_t most)
 		if (exc_is(vm, TY_TypeError)) {
 			exc_clear(vm);
 			rp_raise(vm, TY_TypeError, "cannot unpack non-iterable %s object",
-				 type_name(vm, v));
+			         type_name(vm, v));
 		}
 		return NULL;
 	}
@@ -211,15 +211,16 @@ static struct val unpack(struct vm *vm, struct val v, uint32_t packed)
 	if (!list)
 		return val_null();
 	if (list->count < before + after)
-		result = rp_raise(vm, TY_ValueError,
-				  star ? "not enough values to unpack (expected at least %u, got %u)"
-				       : "not enough values to unpack (expected %u, got %u)",
-				  before + after, list->count);
+		result =
+		        rp_raise(vm, TY_ValueError,
+		                 star ? "not enough values to unpack (expected at least %u, got %u)"
+		                      : "not enough values to unpack (expected %u, got %u)",
+		                 before + after, list->count);
 	else if (star)
 		result = unpack_star(vm, list, before, after);
 	else if (list->count > before)
 		result = rp_raise(vm, TY_ValueError, "too many values to unpack (expected %u)",
-				  before);
+		                  before);
 	else
 		result = tuple_of(vm, list->at, list->count);
 	unref_obj(vm, list);

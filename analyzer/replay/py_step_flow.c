@@ -14,7 +14,7 @@ static struct val import_from(struct vm *vm, struct val module, struct str *name
 		return v;
 	if (is_kind(module, K_MODULE)) {
 		int length = snprintf(full, sizeof(full), "%s.%s", AS(module, module)->name->at,
-				      name->at);
+		                      name->at);
 
 		if (length > 0 && (size_t)length < sizeof(full)) {
 			v = module_import(vm, full, NULL);
@@ -25,7 +25,7 @@ static struct val import_from(struct vm *vm, struct val module, struct str *name
 			exc_clear(vm);
 		}
 		return rp_raise(vm, TY_ImportError, "cannot import name '%s' from '%s'", name->at,
-				AS(module, module)->name->at);
+		                AS(module, module)->name->at);
 	}
 	return rp_raise(vm, TY_ImportError, "cannot import name '%s'", name->at);
 }
@@ -37,9 +37,10 @@ enum step step_import(struct run *run, struct frame *f, const struct code_inst *
 	bool ok = true;
 
 	if (in->op == OP_import)
-		return reg_put(f, in, in->sub == SUB_import_leaf
-					      ? module_import(vm, in->str->at, f->module)
-					      : module_import_top(vm, in->str->at, f->module));
+		return reg_put(f, in,
+		               in->sub == SUB_import_leaf
+		                       ? module_import(vm, in->str->at, f->module)
+		                       : module_import_top(vm, in->str->at, f->module));
 	module = reg_out(f, in, 0);
 	if (in->op == OP_import_from) {
 		v = import_from(vm, module, in->str);
@@ -64,14 +65,17 @@ enum step step_enter(struct run *run, struct frame *f, const struct code_inst *i
 		slot_set(vm, slot_place(f, in->name), manager);
 		return reg_put(f, in, result);
 	}
-	enter = in->sub == SUB_enter_async ? rp_attr_find(vm, manager, str_intern(vm, "__aenter__", 10))
-					   : special_find(vm, manager, PN_enter);
+	enter = in->sub == SUB_enter_async
+	                ? rp_attr_find(vm, manager, str_intern(vm, "__aenter__", 10))
+	                : special_find(vm, manager, PN_enter);
 	if (is_null(enter) && is_null(vm->exc)) {
 		if (type_of(vm, manager)->flags & CLS_OPAQUE)
 			enter = unknown_new(vm, "__enter__");
 		else
-			rp_raise(vm, TY_TypeError, "'%s' object does not support the context "
-						   "manager protocol", type_name(vm, manager));
+			rp_raise(vm, TY_TypeError,
+			         "'%s' object does not support the context "
+			         "manager protocol",
+			         type_name(vm, manager));
 	}
 	if (is_null(enter)) {
 		unref(vm, manager);
@@ -112,7 +116,8 @@ enum step step_leave(struct run *run, struct frame *f, const struct code_inst *i
 	*slot = val_null();
 	if (is_null(manager) || is_kind(manager, K_UNKNOWN)) {
 		unref(vm, manager);
-		return reg_put(f, in, in->sub == SUB_leave_exception ? val_bool(false) : val_none());
+		return reg_put(f, in,
+		               in->sub == SUB_leave_exception ? val_bool(false) : val_none());
 	}
 	if (in->sub == SUB_leave_exception && f->handled.tag == PY_OBJECT) {
 		a[0] = val_obj(f->handled.as.o->cls);
@@ -159,7 +164,8 @@ enum step delegate_step(struct run *run, struct frame *f, struct val sent)
 		return STEP_RAISE;
 	}
 	result = is_kind(inner, K_GENERATOR) && !is_null(AS(generator, inner)->result)
-			 ? ref(AS(generator, inner)->result) : val_none();
+	                 ? ref(AS(generator, inner)->result)
+	                 : val_none();
 	return delegate_done(run, f, result);
 }
 
@@ -207,7 +213,7 @@ struct val await_value(struct vm *vm, struct val v)
 		unref(vm, step);
 	if (is_null(vm->exc) && !vm->halt)
 		step = is_null(AS(generator, v)->result) ? val_none()
-							 : ref(AS(generator, v)->result);
+		                                         : ref(AS(generator, v)->result);
 	unref(vm, v);
 	return step;
 }

@@ -16,11 +16,15 @@ static enum step unbound(struct run *run, struct frame *f, uint32_t slot)
 	const char *name = str_of_sym(run->vm, s->name)->at;
 
 	if (s->kind == SLOT_FREE)
-		rp_raise(run->vm, TY_NameError, "cannot access free variable '%s' where it is not "
-						"associated with a value in enclosing scope", name);
+		rp_raise(run->vm, TY_NameError,
+		         "cannot access free variable '%s' where it is not "
+		         "associated with a value in enclosing scope",
+		         name);
 	else
-		rp_raise(run->vm, TY_UnboundLocalError, "cannot access local variable '%s' where it "
-							"is not associated with a value", name);
+		rp_raise(run->vm, TY_UnboundLocalError,
+		         "cannot access local variable '%s' where it "
+		         "is not associated with a value",
+		         name);
 	return STEP_RAISE;
 }
 

@@ -102,7 +102,8 @@ struct str *str_intern(struct vm *vm, const char *bytes, size_t length)
 
 	if (!vm->table || vm->table_count * 2 > vm->table_mask)
 		table_grow(vm);
-	for (at = (uint32_t)hash & vm->table_mask; (s = vm->table[at]); at = (at + 1) & vm->table_mask)
+	for (at = (uint32_t)hash & vm->table_mask; (s = vm->table[at]);
+	     at = (at + 1) & vm->table_mask)
 		if (s->hash == hash && s->length == length && memcmp(s->at, bytes, length) == 0)
 			return s;
 	s = str_new(vm, bytes, length);

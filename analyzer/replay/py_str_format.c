@@ -36,8 +36,10 @@ static struct val field_start(struct filler *f, const char *at, const char *end)
 		for (; at < end && index < 1000000; at++)
 			index = index * 10 + (uint32_t)(*at - '0');
 		if (index >= f->count)
-			return rp_raise(f->vm, TY_IndexError, "Replacement index %u out of range for "
-							      "positional args tuple", index);
+			return rp_raise(f->vm, TY_IndexError,
+			                "Replacement index %u out of range for "
+			                "positional args tuple",
+			                index);
 		return ref(f->at[index]);
 	}
 	name = val_obj(str_new(f->vm, at, (size_t)(end - at)));
@@ -65,8 +67,8 @@ static struct val field_value(struct filler *f, const char *at, const char *end)
 			for (stop = at; stop < end && *stop != ']'; stop++)
 				;
 			key = all_digits(at, stop)
-				      ? int_of_text(f->vm, at, (size_t)(stop - at), 10)
-				      : val_obj(str_new(f->vm, at, (size_t)(stop - at)));
+			              ? int_of_text(f->vm, at, (size_t)(stop - at), 10)
+			              : val_obj(str_new(f->vm, at, (size_t)(stop - at)));
 			next = rp_item(f->vm, v, key);
 			unref(f->vm, key);
 			stop += stop < end;
@@ -120,7 +122,7 @@ static bool fill_text(struct filler *f, const char *at, const char *end, struct 
 		if (*at != '{') {
 			if (*at == '}') {
 				rp_raise(f->vm, TY_ValueError,
-					 "Single '}' encountered in format string");
+				         "Single '}' encountered in format string");
 				return false;
 			}
 			text_add_char(out, *at++);
@@ -142,8 +144,7 @@ static bool fill_text(struct filler *f, const char *at, const char *end, struct 
 	return true;
 }
 
-struct val str_format(struct vm *vm, struct str *format, struct val *a, uint32_t n,
-		      struct dict *kw)
+struct val str_format(struct vm *vm, struct str *format, struct val *a, uint32_t n, struct dict *kw)
 {
 	struct arena scratch = {0};
 	struct text out = {.arena = &scratch};
@@ -151,7 +152,7 @@ struct val str_format(struct vm *vm, struct str *format, struct val *a, uint32_t
 	struct val result;
 
 	result = fill_text(&f, format->at, format->at + format->length, &out) ? val_text(vm, &out)
-									      : val_null();
+	                                                                      : val_null();
 	arena_release(&scratch);
 	return result;
 }

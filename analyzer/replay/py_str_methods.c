@@ -4,7 +4,7 @@
 #include "analyzer/replay/py.h"
 
 #define METHOD(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
-#define STR(v) AS(str, (v))
+#define STR(v)       AS(str, (v))
 
 static struct val same_kind(struct vm *vm, struct val like, const char *at, size_t length)
 {
@@ -246,8 +246,8 @@ METHOD(str_join)
 			text_add(&out, STR(items->at[i])->at, STR(items->at[i])->length);
 		else {
 			rp_raise(vm, TY_TypeError,
-				 "sequence item %u: expected str instance, %s found", i,
-				 type_name(vm, items->at[i]));
+			         "sequence item %u: expected str instance, %s found", i,
+			         type_name(vm, items->at[i]));
 			break;
 		}
 	}
@@ -299,7 +299,7 @@ static struct val affix(struct vm *vm, struct val *a, bool end)
 	}
 	if (!is_kind(a[1], K_STR) && !is_kind(a[1], K_BYTES))
 		return arg_str(vm, a[1], "first arg must be str or a tuple of str") ? val_null()
-										    : val_null();
+		                                                                    : val_null();
 	return val_bool(starts_with(STR(a[0]), STR(a[1]), end));
 }
 
@@ -338,7 +338,7 @@ METHOD(str_find)
 		return val_int(-1);
 	from = str_offset(STR(a[0]), (uint32_t)start);
 	hit = memmem(STR(a[0])->at + from, STR(a[0])->length - from, STR(a[1])->at,
-		     STR(a[1])->length);
+	             STR(a[1])->length);
 	return val_int(hit ? chars_before(STR(a[0]), hit) : -1);
 }
 
@@ -383,7 +383,7 @@ static struct val all_chars(struct val s, int (*test)(int))
 {
 	for (size_t i = 0; i < STR(s)->length; i++)
 		if ((unsigned char)STR(s)->at[i] >= 128 ? test == isspace || test == isdigit
-							: !test((unsigned char)STR(s)->at[i]))
+		                                        : !test((unsigned char)STR(s)->at[i]))
 			return val_bool(false);
 	return val_bool(STR(s)->length != 0);
 }
@@ -451,36 +451,36 @@ METHOD(str_isidentifier)
 }
 
 const struct native_def str_methods[] = {
-	{"__new__", str_new_method, "cls ? object encoding errors"},
-	{"lower", str_lower, "self"},
-	{"casefold", str_lower, "self"},
-	{"upper", str_upper, "self"},
-	{"capitalize", str_capitalize, "self"},
-	{"swapcase", str_swapcase, "self"},
-	{"title", str_title, "self"},
-	{"strip", str_strip, "self ? chars"},
-	{"lstrip", str_lstrip, "self ? chars"},
-	{"rstrip", str_rstrip, "self ? chars"},
-	{"split", str_split, "self ? sep maxsplit"},
-	{"rsplit", str_rsplit, "self ? sep maxsplit"},
-	{"splitlines", str_splitlines, "self ? keepends"},
-	{"join", str_join, "self items"},
-	{"replace", str_replace, "self old new ? count"},
-	{"startswith", str_startswith, "self prefix ? start end"},
-	{"endswith", str_endswith, "self suffix ? start end"},
-	{"find", str_find, "self sub ? start end"},
-	{"rfind", str_rfind, "self sub ? start end"},
-	{"index", str_index, "self sub ? start end"},
-	{"rindex", str_rfind, "self sub ? start end"},
-	{"count", str_count, "self sub ? start end"},
-	{"isdigit", str_isdigit, "self"},
-	{"isdecimal", str_isdigit, "self"},
-	{"isnumeric", str_isdigit, "self"},
-	{"isalpha", str_isalpha, "self"},
-	{"isalnum", str_isalnum, "self"},
-	{"isspace", str_isspace, "self"},
-	{"isupper", str_isupper, "self"},
-	{"islower", str_islower, "self"},
-	{"isidentifier", str_isidentifier, "self"},
-	{0},
+        {"__new__", str_new_method, "cls ? object encoding errors"},
+        {"lower", str_lower, "self"},
+        {"casefold", str_lower, "self"},
+        {"upper", str_upper, "self"},
+        {"capitalize", str_capitalize, "self"},
+        {"swapcase", str_swapcase, "self"},
+        {"title", str_title, "self"},
+        {"strip", str_strip, "self ? chars"},
+        {"lstrip", str_lstrip, "self ? chars"},
+        {"rstrip", str_rstrip, "self ? chars"},
+        {"split", str_split, "self ? sep maxsplit"},
+        {"rsplit", str_rsplit, "self ? sep maxsplit"},
+        {"splitlines", str_splitlines, "self ? keepends"},
+        {"join", str_join, "self items"},
+        {"replace", str_replace, "self old new ? count"},
+        {"startswith", str_startswith, "self prefix ? start end"},
+        {"endswith", str_endswith, "self suffix ? start end"},
+        {"find", str_find, "self sub ? start end"},
+        {"rfind", str_rfind, "self sub ? start end"},
+        {"index", str_index, "self sub ? start end"},
+        {"rindex", str_rfind, "self sub ? start end"},
+        {"count", str_count, "self sub ? start end"},
+        {"isdigit", str_isdigit, "self"},
+        {"isdecimal", str_isdigit, "self"},
+        {"isnumeric", str_isdigit, "self"},
+        {"isalpha", str_isalpha, "self"},
+        {"isalnum", str_isalnum, "self"},
+        {"isspace", str_isspace, "self"},
+        {"isupper", str_isupper, "self"},
+        {"islower", str_islower, "self"},
+        {"isidentifier", str_isidentifier, "self"},
+        {0},
 };

@@ -3,13 +3,13 @@
 #include "analyzer/replay/py.h"
 
 #define METHOD(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
-#define STR(v) AS(str, (v))
+#define STR(v)       AS(str, (v))
 
 METHOD(str_format_method)
 {
 	(void)n;
 	return str_format(vm, STR(a[0]), AS(list, a[1])->at, AS(list, a[1])->count,
-			  is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
+	                  is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
 }
 
 METHOD(str_format_map)
@@ -251,29 +251,29 @@ METHOD(str_hash_method)
 }
 
 const struct native_def str_more_methods[] = {
-	{"format", str_format_method, "self *args **kw"},
-	{"format_map", str_format_map, "self mapping"},
-	{"ljust", str_ljust, "self width ? fill"},
-	{"rjust", str_rjust, "self width ? fill"},
-	{"center", str_center, "self width ? fill"},
-	{"zfill", str_zfill, "self width"},
-	{"partition", str_partition, "self sep"},
-	{"rpartition", str_rpartition, "self sep"},
-	{"removeprefix", str_removeprefix, "self prefix"},
-	{"removesuffix", str_removesuffix, "self suffix"},
-	{"encode", str_encode, "self ? encoding errors"},
-	{"expandtabs", str_expandtabs, "self ? tabsize"},
-	{"__str__", str_str_method, "self"},
-	{"__len__", str_len_method, "self"},
-	{"__eq__", str_eq_method, "self other"},
-	{"__hash__", str_hash_method, "self"},
-	{0},
+        {"format", str_format_method, "self *args **kw"},
+        {"format_map", str_format_map, "self mapping"},
+        {"ljust", str_ljust, "self width ? fill"},
+        {"rjust", str_rjust, "self width ? fill"},
+        {"center", str_center, "self width ? fill"},
+        {"zfill", str_zfill, "self width"},
+        {"partition", str_partition, "self sep"},
+        {"rpartition", str_rpartition, "self sep"},
+        {"removeprefix", str_removeprefix, "self prefix"},
+        {"removesuffix", str_removesuffix, "self suffix"},
+        {"encode", str_encode, "self ? encoding errors"},
+        {"expandtabs", str_expandtabs, "self ? tabsize"},
+        {"__str__", str_str_method, "self"},
+        {"__len__", str_len_method, "self"},
+        {"__eq__", str_eq_method, "self other"},
+        {"__hash__", str_hash_method, "self"},
+        {0},
 };
 
 const struct native_def bytes_methods[] = {
-	{"__new__", bytes_new_method, "cls ? source encoding errors"},
-	{"decode", bytes_decode, "self ? encoding errors"},
-	{"hex", bytes_hex, "self"},
-	{"__repr__", str_repr_method, "self"},
-	{0},
+        {"__new__", bytes_new_method, "cls ? source encoding errors"},
+        {"decode", bytes_decode, "self ? encoding errors"},
+        {"hex", bytes_hex, "self"},
+        {"__repr__", str_repr_method, "self"},
+        {0},
 };

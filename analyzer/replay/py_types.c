@@ -13,7 +13,7 @@ static const struct {
 };
 
 static const char *const name_texts[PN_COUNT] = {
-	"",
+        "",
 #define NAME(id, text) text,
 #include "analyzer/replay/py_names.def"
 #undef NAME
@@ -23,12 +23,14 @@ static const struct {
 	enum rp_type type;
 	const struct native_def *defs;
 } type_methods_rows[] = {
-	{TY_object, object_methods}, {TY_type, type_methods},	{TY_int, int_methods},
-	{TY_float, float_methods},   {TY_str, str_methods},	{TY_str, str_more_methods},
-	{TY_bytes, bytes_methods},   {TY_list, list_methods},	{TY_tuple, tuple_methods},
-	{TY_dict, dict_methods},     {TY_set, set_methods},	{TY_frozenset, set_methods},
-	{TY_deque, deque_methods},   {TY_generator, generator_methods},
-	{TY_iterator, iterator_methods},
+        {TY_object, object_methods},     {TY_type, type_methods},
+        {TY_int, int_methods},           {TY_float, float_methods},
+        {TY_str, str_methods},           {TY_str, str_more_methods},
+        {TY_bytes, bytes_methods},       {TY_list, list_methods},
+        {TY_tuple, tuple_methods},       {TY_dict, dict_methods},
+        {TY_set, set_methods},           {TY_frozenset, set_methods},
+        {TY_deque, deque_methods},       {TY_generator, generator_methods},
+        {TY_iterator, iterator_methods},
 };
 
 /* Strings and classes need each other: bare ones first. */
@@ -48,8 +50,7 @@ static void type_complete(struct vm *vm, struct cls *c, enum rp_type type)
 {
 	struct cls *base = vm->t[type_rows[type].base];
 
-	c->name = c->qualified = str_intern(vm, type_rows[type].name,
-					    strlen(type_rows[type].name));
+	c->name = c->qualified = str_intern(vm, type_rows[type].name, strlen(type_rows[type].name));
 	c->name->h.refs += 2;
 	c->layout = type_rows[type].layout;
 	c->ns = dict_new(vm);

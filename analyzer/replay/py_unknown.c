@@ -35,8 +35,8 @@ struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 
 struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n)
 {
-	const char *what = is_kind(callee, K_UNKNOWN) ? AS(unknown, callee)->what->at
-						      : type_name(vm, callee);
+	const char *what =
+	        is_kind(callee, K_UNKNOWN) ? AS(unknown, callee)->what->at : type_name(vm, callee);
 
 	if (is_kind(callee, K_UNKNOWN) && !is_null(AS(unknown, callee)->same))
 		return rp_call(vm, AS(unknown, callee)->same, a, n, NULL);

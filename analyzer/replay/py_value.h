@@ -72,13 +72,13 @@ enum rp_kind {
 };
 
 enum obj_flags {
-	OBJ_GC = 1,	  /* a container: the collector looks into it */
-	OBJ_WEAK = 2,	  /* somebody holds a weak reference to it */
-	OBJ_DEAD = 4,	  /* being released */
-	OBJ_FINALIZED = 8, /* its __del__ has run */
+	OBJ_GC = 1,         /* a container: the collector looks into it */
+	OBJ_WEAK = 2,       /* somebody holds a weak reference to it */
+	OBJ_DEAD = 4,       /* being released */
+	OBJ_FINALIZED = 8,  /* its __del__ has run */
 	OBJ_PRESERVED = 16, /* a tensor's wrapper that only the runtime keeps */
-	OBJ_REACHED = 32, /* scratch mark of the collector */
-	OBJ_LIBRARY = 64, /* made by the interpreter's own library */
+	OBJ_REACHED = 32,   /* scratch mark of the collector */
+	OBJ_LIBRARY = 64,   /* made by the interpreter's own library */
 };
 
 struct obj {
@@ -87,15 +87,15 @@ struct obj {
 	uint8_t flags;
 	uint16_t busy; /* repr guard */
 	struct cls *cls;
-	struct dict *attrs; /* NULL until one is set */
+	struct dict *attrs;      /* NULL until one is set */
 	struct obj *prev, *next; /* all live objects, oldest first */
 };
 
 struct str {
 	struct obj h;
 	uint32_t length; /* bytes of UTF-8 */
-	uint32_t chars;	 /* code points */
-	uint64_t hash;	 /* 0: not yet */
+	uint32_t chars;  /* code points */
+	uint64_t hash;   /* 0: not yet */
 	bool interned;
 	char at[];
 };
@@ -125,13 +125,13 @@ struct dict_entry {
 struct dict { /* K_DICT, K_SET; insertion order */
 	struct obj h;
 	struct dict_entry *at;
-	uint32_t used;	   /* entries, deleted ones included */
-	uint32_t count;	   /* live entries */
+	uint32_t used;     /* entries, deleted ones included */
+	uint32_t count;    /* live entries */
 	uint32_t capacity; /* of `at` */
 	uint32_t *index;   /* open addressing, entry + 1; NULL while small */
 	uint32_t mask;
 	uint32_t version; /* changes with every insertion or removal */
-	bool frozen;	  /* frozenset */
+	bool frozen;      /* frozenset */
 };
 
 struct deque {
@@ -186,7 +186,7 @@ struct native {
 	const struct native_def *def;
 	struct str *name;
 	struct native_sig *parsed;
-	struct val bound; /* data of the function, such as an op's number */
+	struct val bound;  /* data of the function, such as an op's number */
 	struct cls *owner; /* borrowed; NULL for functions of modules */
 };
 
@@ -211,12 +211,12 @@ struct super {
 };
 
 enum cls_flags {
-	CLS_HEAP = 1,	   /* defined by a class statement */
+	CLS_HEAP = 1, /* defined by a class statement */
 	CLS_EXCEPTION = 2,
 	CLS_NN_MODULE = 4, /* derives from torch.nn.Module */
 	CLS_HAS_DEL = 8,
 	CLS_LIBRARY = 16,
-	CLS_OPAQUE = 32,   /* a class that nothing is known of */
+	CLS_OPAQUE = 32, /* a class that nothing is known of */
 	CLS_SLOTS = 64,
 };
 
@@ -240,7 +240,7 @@ struct module {
 	struct dict *ns;
 	const struct library_text *library; /* definitions still to be had; NULL: none */
 	const struct native_module *native; /* NULL: none */
-	bool opaque;		 /* nothing is known of it: any attribute stands in */
+	bool opaque;                        /* nothing is known of it: any attribute stands in */
 	bool running;
 	bool package;
 	uint32_t busy; /* look-ups of missing names in one another */
@@ -272,7 +272,7 @@ struct iter {
 	struct obj h;
 	enum iter_kind what;
 	uint32_t mode;
-	struct val a;	   /* what is iterated, or the function of map and filter */
+	struct val a;      /* what is iterated, or the function of map and filter */
 	struct val cached; /* enumerate's and zip's result tuple */
 	struct val *inner; /* iterators of zip, map, ... */
 	uint32_t count;
@@ -297,19 +297,19 @@ struct weakref {
 struct frame {
 	struct obj h;
 	struct code *code;
-	struct function *fn; /* owned; NULL for modules */
+	struct function *fn;   /* owned; NULL for modules */
 	struct module *module; /* owned */
 	struct val *slots;
 	struct val *regs;
 	struct dict *ns; /* class body's or module's names; owned */
 	uint32_t block, pc;
-	struct frame *caller; /* while it runs; borrowed */
+	struct frame *caller;        /* while it runs; borrowed */
 	struct generator *generator; /* borrowed */
-	struct val handled; /* the exception being handled */
+	struct val handled;          /* the exception being handled */
 	uint32_t handler_block;
 	struct val made; /* the instance whose __init__ this is */
-	uint32_t dst;	 /* the caller's register for the result */
-	bool entry;	 /* returning from it leaves the interpreter loop */
+	uint32_t dst;    /* the caller's register for the result */
+	bool entry;      /* returning from it leaves the interpreter loop */
 	bool running, finished;
 	uint32_t line;
 };
@@ -382,8 +382,8 @@ static inline bool val_same(struct val a, struct val b)
 		return false;
 	return a.tag == PY_FLOAT ? a.as.f == b.as.f || (a.as.f != a.as.f && b.as.f != b.as.f)
 	       : a.tag == PY_NONE || a.tag == PY_NULL || a.tag >= PY_NOT_IMPLEMENTED
-		       ? a.tag != PY_OBJECT || a.as.o == b.as.o
-		       : a.as.i == b.as.i;
+	               ? a.tag != PY_OBJECT || a.as.o == b.as.o
+	               : a.as.i == b.as.i;
 }
 #define AS(T, v) ((struct T *)(void *)(v).as.o)
 

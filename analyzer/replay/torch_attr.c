@@ -15,7 +15,7 @@ GETTER(get_dtype)
 GETTER(get_device)
 {
 	return device_val(vm, ag_tensor_device(t) == AG_CUDA,
-			  ag_tensor_device(t) == AG_CUDA ? 0 : -1);
+	                  ag_tensor_device(t) == AG_CUDA ? 0 : -1);
 }
 
 GETTER(get_grad)
@@ -127,14 +127,30 @@ static const struct {
 	const char *name;
 	struct val (*get)(struct vm *vm, struct ag_tensor *t);
 } getters[] = {
-	{"shape", shape_of},	   {"dtype", get_dtype},     {"device", get_device},
-	{"grad", get_grad},	   {"_grad", get_grad},	     {"requires_grad", get_requires_grad},
-	{"is_leaf", get_is_leaf},  {"data", get_data},	     {"ndim", get_ndim},
-	{"_base", get_base},	   {"is_cuda", get_is_cuda}, {"is_sparse", get_false},
-	{"is_quantized", get_false}, {"is_mps", get_false},  {"itemsize", get_itemsize},
-	{"nbytes", get_nbytes},	   {"_version", get_version}, {"grad_fn", get_grad_fn},
-	{"T", get_T},		   {"mT", get_mT},	     {"H", get_mT},
-	{"layout", get_layout},	   {"output_nr", get_zero},  {"name", get_none},
+        {"shape", shape_of},
+        {"dtype", get_dtype},
+        {"device", get_device},
+        {"grad", get_grad},
+        {"_grad", get_grad},
+        {"requires_grad", get_requires_grad},
+        {"is_leaf", get_is_leaf},
+        {"data", get_data},
+        {"ndim", get_ndim},
+        {"_base", get_base},
+        {"is_cuda", get_is_cuda},
+        {"is_sparse", get_false},
+        {"is_quantized", get_false},
+        {"is_mps", get_false},
+        {"itemsize", get_itemsize},
+        {"nbytes", get_nbytes},
+        {"_version", get_version},
+        {"grad_fn", get_grad_fn},
+        {"T", get_T},
+        {"mT", get_mT},
+        {"H", get_mT},
+        {"layout", get_layout},
+        {"output_nr", get_zero},
+        {"name", get_none},
 };
 
 /* Methods that are ops become functions of the class when first used. */
@@ -181,8 +197,10 @@ int tensor_set_attr(struct vm *vm, struct obj *o, struct str *name, struct val v
 		if (!is_none(value) && !is_kind(value, K_TENSOR)) {
 			if (is_kind(value, K_UNKNOWN))
 				return 1;
-			rp_raise(vm, TY_TypeError, "assigned grad expected to be a Tensor or None but "
-						   "got type '%s'", type_name(vm, value));
+			rp_raise(vm, TY_TypeError,
+			         "assigned grad expected to be a Tensor or None but "
+			         "got type '%s'",
+			         type_name(vm, value));
 			return -1;
 		}
 		ok = ag_set_grad(ctx, t, is_none(value) ? NULL : tensor_of(value));
@@ -192,8 +210,12 @@ int tensor_set_attr(struct vm *vm, struct obj *o, struct str *name, struct val v
 		ok = on >= 0 && ag_set_requires_grad(ctx, t, on);
 	} else if (str_is(name, "data")) {
 		if (!is_kind(value, K_TENSOR))
-			return is_kind(value, K_UNKNOWN) ? 1 : (rp_raise(vm, TY_TypeError,
-				"Variable data has to be a tensor, but got %s", type_name(vm, value)), -1);
+			return is_kind(value, K_UNKNOWN)
+			               ? 1
+			               : (rp_raise(vm, TY_TypeError,
+			                           "Variable data has to be a tensor, but got %s",
+			                           type_name(vm, value)),
+			                  -1);
 		ok = ag_set_data(ctx, t, tensor_of(value));
 	} else {
 		return 0;

@@ -37,7 +37,7 @@ NATIVE(is_grad_enabled)
 struct callback {
 	struct vm *vm;
 	struct val fn;
-	struct val ctx; /* of a Function: its context object */
+	struct val ctx;    /* of a Function: its context object */
 	struct val *flags; /* which arguments were tensors */
 	uint32_t nflags;
 };
@@ -67,7 +67,7 @@ static bool visit_held(void *walk, struct val child, const char *role, struct va
 	if (is_kind(child, K_TENSOR) && !(child.as.o->flags & OBJ_PRESERVED))
 		pair->fn(pair->walk, tensor_of(child), NULL, role);
 	else if (is_kind(child, K_CELL) || is_kind(child, K_DICT) || is_kind(child, K_LIST) ||
-		 is_kind(child, K_TUPLE))
+	         is_kind(child, K_TUPLE))
 		rp_visit(NULL, child.as.o, visit_held, walk);
 	return true;
 }
@@ -84,7 +84,7 @@ static void callback_visit(void *data, ag_visit_fn *fn, void *walk)
 }
 
 static struct ag_closure closure_of(struct vm *vm, struct val fn, struct val ctx,
-				    struct callback **out)
+                                    struct callback **out)
 {
 	struct callback *c = checked_alloc(1, sizeof(*c));
 
@@ -117,7 +117,7 @@ static struct ag_tensor *hook_run(struct ag_ctx *ctx, void *data, struct ag_tens
 NATIVE(hook_tensor)
 {
 	uint64_t id = ag_tensor_hook(ctx_of(vm), tensor_of(a[0]), hook_run,
-				     closure_of(vm, a[1], val_null(), NULL));
+	                             closure_of(vm, a[1], val_null(), NULL));
 
 	(void)n;
 	return id ? val_int((int64_t)id) : torch_raise(vm);
@@ -126,7 +126,7 @@ NATIVE(hook_tensor)
 NATIVE(hook_accumulate)
 {
 	uint64_t id = ag_post_accumulate_hook(ctx_of(vm), tensor_of(a[0]), hook_run,
-					      closure_of(vm, a[1], val_null(), NULL));
+	                                      closure_of(vm, a[1], val_null(), NULL));
 
 	(void)n;
 	return id ? val_int((int64_t)id) : torch_raise(vm);
@@ -142,7 +142,8 @@ static struct val tuple_of_tensors(struct vm *vm, struct ag_tensor *const *at, u
 }
 
 static bool node_hook_run(struct ag_ctx *ctx, void *data, struct ag_tensor **grad_inputs,
-			  uint32_t ninputs, struct ag_tensor *const *grad_outputs, uint32_t noutputs)
+                          uint32_t ninputs, struct ag_tensor *const *grad_outputs,
+                          uint32_t noutputs)
 {
 	struct callback *c = data;
 	struct val inputs = tuple_of_tensors(c->vm, grad_inputs, ninputs);
@@ -155,7 +156,8 @@ static bool node_hook_run(struct ag_ctx *ctx, void *data, struct ag_tensor **gra
 		ag_raise(ctx, AG_ERR_RUNTIME, "exception in a hook");
 		return false;
 	}
-	for (uint32_t i = 0; is_kind(result, K_TUPLE) && i < ninputs && i < AS(list, result)->count; i++) {
+	for (uint32_t i = 0; is_kind(result, K_TUPLE) && i < ninputs && i < AS(list, result)->count;
+	     i++) {
 		struct val v = AS(list, result)->at[i];
 
 		if (!is_kind(v, K_TENSOR))
@@ -175,7 +177,7 @@ NATIVE(hook_node)
 	if (!is_kind(a[0], K_NODE))
 		return val_int(0);
 	id = ag_node_hook(ctx_of(vm), AS(node, a[0])->n, node_hook_run,
-			  closure_of(vm, a[1], val_null(), NULL));
+	                  closure_of(vm, a[1], val_null(), NULL));
 	return id ? val_int((int64_t)id) : torch_raise(vm);
 }
 
@@ -198,7 +200,8 @@ static uint32_t tensors_of(struct val v, struct ag_tensor **out)
 	} else if (is_kind(v, K_LIST) || is_kind(v, K_TUPLE)) {
 		for (uint32_t i = 0; i < AS(list, v)->count && count < 4096; i++)
 			out[count++] = is_kind(AS(list, v)->at[i], K_TENSOR)
-					       ? tensor_of(AS(list, v)->at[i]) : NULL;
+			                       ? tensor_of(AS(list, v)->at[i])
+			                       : NULL;
 	}
 	return count;
 }
@@ -225,8 +228,9 @@ NATIVE(autograd_grad)
 	flags |= rp_truth(vm, a[5]) > 0 ? AG_ALLOW_UNUSED : 0;
 	if (!is_none(a[3]))
 		flags = rp_truth(vm, a[3]) > 0 ? flags | AG_RETAIN_GRAPH
-					       : flags & ~(unsigned)AG_RETAIN_GRAPH;
-	if (ag_grad(ctx_of(vm), outputs, ngrads ? grads : NULL, noutputs, inputs, ninputs, flags, out)) {
+		                               : flags & ~(unsigned)AG_RETAIN_GRAPH;
+	if (ag_grad(ctx_of(vm), outputs, ngrads ? grads : NULL, noutputs, inputs, ninputs, flags,
+	            out)) {
 		struct list *t = tuple_new(vm, ninputs);
 
 		for (uint32_t i = 0; i < ninputs; i++)
@@ -265,8 +269,8 @@ NATIVE(autograd_backward)
 static struct ag_custom *custom_of(struct vm *vm, struct val ctx)
 {
 	struct val v = ctx.as.o->attrs
-			       ? dict_get_str(vm, ctx.as.o->attrs, str_intern(vm, "$custom", 7))
-			       : val_null();
+	                       ? dict_get_str(vm, ctx.as.o->attrs, str_intern(vm, "$custom", 7))
+	                       : val_null();
 
 	return v.tag == PY_INT ? (struct ag_custom *)(uintptr_t)v.as.i : NULL;
 }
@@ -274,18 +278,20 @@ static struct ag_custom *custom_of(struct vm *vm, struct val ctx)
 static void custom_set(struct vm *vm, struct val ctx, struct ag_custom *fn)
 {
 	dict_put_str(vm, attrs_of(vm, ctx.as.o), str_intern(vm, "$custom", 7),
-		     val_int((int64_t)(uintptr_t)fn));
+	             val_int((int64_t)(uintptr_t)fn));
 }
 
 static bool custom_results(struct callback *c, struct ag_ctx *ctx, struct val result,
-			   struct ag_tensor **grad_inputs, uint32_t ninputs)
+                           struct ag_tensor **grad_inputs, uint32_t ninputs)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < c->nflags && at < ninputs; i++) {
-		struct val v = is_kind(result, K_TUPLE)
-				       ? i < AS(list, result)->count ? AS(list, result)->at[i] : val_none()
-				       : i == 0 ? result : val_none();
+		struct val v =
+		        is_kind(result, K_TUPLE)
+		                ? i < AS(list, result)->count ? AS(list, result)->at[i] : val_none()
+		        : i == 0 ? result
+		                 : val_none();
 
 		if (!c->flags[i].as.i)
 			continue;
@@ -296,8 +302,8 @@ static bool custom_results(struct callback *c, struct ag_ctx *ctx, struct val re
 }
 
 static bool custom_backward(struct ag_ctx *ctx, void *data, struct ag_custom *fn,
-			    struct ag_tensor *const *grads, uint32_t ngrads,
-			    struct ag_tensor **grad_inputs, uint32_t ninputs)
+                            struct ag_tensor *const *grads, uint32_t ngrads,
+                            struct ag_tensor **grad_inputs, uint32_t ninputs)
 {
 	struct callback *c = data;
 	struct vm *vm = c->vm;
@@ -333,8 +339,9 @@ static bool custom_save(struct vm *vm, struct val ctx, struct ag_custom *fn)
 	if (!is_kind(saved, K_TUPLE))
 		return true;
 	for (uint32_t i = 0; i < AS(list, saved)->count && count < TORCH_MAX_ARGS; i++)
-		at[count++] = is_kind(AS(list, saved)->at[i], K_TENSOR) ? tensor_of(AS(list, saved)->at[i])
-									: NULL;
+		at[count++] = is_kind(AS(list, saved)->at[i], K_TENSOR)
+		                      ? tensor_of(AS(list, saved)->at[i])
+		                      : NULL;
 	ok = ag_custom_save(fn, at, count);
 	dict_remove(vm, ctx.as.o->attrs, val_obj(key), NULL);
 	return ok;
@@ -390,7 +397,8 @@ NATIVE(custom_apply)
 	out = tuple_new(vm, out->count);
 	for (uint32_t i = 0; i < out->count; i++)
 		out->at[i] = is_kind(AS(list, result)->at[i], K_TENSOR)
-				     ? torch_wrap(vm, outputs[noutputs++]) : ref(AS(list, result)->at[i]);
+		                     ? torch_wrap(vm, outputs[noutputs++])
+		                     : ref(AS(list, result)->at[i]);
 	unref(vm, result);
 	return val_obj(out);
 }
@@ -435,7 +443,7 @@ NATIVE(custom_mark)
 /* --- torch.utils.checkpoint */
 
 static bool checkpoint_run(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs,
-			   uint32_t ninputs, struct ag_results *outputs)
+                           uint32_t ninputs, struct ag_results *outputs)
 {
 	struct callback *c = data;
 	struct vm *vm = c->vm;
@@ -482,8 +490,8 @@ NATIVE(checkpoint)
 	(void)n;
 	for (uint32_t i = 0; i < AS(list, a[1])->count && count < TORCH_MAX_ARGS; i++)
 		inputs[count++] = tensor_of(AS(list, a[1])->at[i]);
-	if (!ag_checkpoint(ctx_of(vm), checkpoint_run, closure_of(vm, a[0], val_null(), NULL), inputs,
-			   count, rp_truth(vm, a[2]) > 0, rp_truth(vm, a[3]) > 0, &results))
+	if (!ag_checkpoint(ctx_of(vm), checkpoint_run, closure_of(vm, a[0], val_null(), NULL),
+	                   inputs, count, rp_truth(vm, a[2]) > 0, rp_truth(vm, a[3]) > 0, &results))
 		return torch_raise(vm);
 	if (results.count == 1) {
 		one = torch_wrap(vm, ag_results_take(&results, 0));
@@ -524,24 +532,24 @@ NATIVE(register_accumulate)
 }
 
 const struct native_def tensor_hook_methods[] = {
-	{"register_hook", register_hook, "self hook"},
-	{"register_post_accumulate_grad_hook", register_accumulate, "self hook"},
-	{0},
+        {"register_hook", register_hook, "self hook"},
+        {"register_post_accumulate_grad_hook", register_accumulate, "self hook"},
+        {0},
 };
 
 const struct native_def autograd_functions[] = {
-	{"mode_get", mode_get, ""},
-	{"mode_set", mode_set, "mode"},
-	{"is_grad_enabled", is_grad_enabled, ""},
-	{"hook_tensor", hook_tensor, "tensor fn"},
-	{"hook_accumulate", hook_accumulate, "tensor fn"},
-	{"hook_node", hook_node, "node fn"},
-	{"hook_remove", hook_remove, "id"},
-	{"grad", autograd_grad, "outputs inputs grad_outputs retain create allow_unused"},
-	{"backward", autograd_backward, "tensors grads retain create"},
-	{"custom_apply", custom_apply, "cls ctx forward args name"},
-	{"custom_saved", custom_saved, "ctx"},
-	{"custom_mark", custom_mark, "ctx tensors dirty"},
-	{"checkpoint", checkpoint, "run tensors reentrant preserve"},
-	{0},
+        {"mode_get", mode_get, ""},
+        {"mode_set", mode_set, "mode"},
+        {"is_grad_enabled", is_grad_enabled, ""},
+        {"hook_tensor", hook_tensor, "tensor fn"},
+        {"hook_accumulate", hook_accumulate, "tensor fn"},
+        {"hook_node", hook_node, "node fn"},
+        {"hook_remove", hook_remove, "id"},
+        {"grad", autograd_grad, "outputs inputs grad_outputs retain create allow_unused"},
+        {"backward", autograd_backward, "tensors grads retain create"},
+        {"custom_apply", custom_apply, "cls ctx forward args name"},
+        {"custom_saved", custom_saved, "ctx"},
+        {"custom_mark", custom_mark, "ctx tensors dirty"},
+        {"checkpoint", checkpoint, "run tensors reentrant preserve"},
+        {0},
 };

@@ -18,13 +18,14 @@ static struct val make_tensor(struct vm *vm, struct val data, struct val dtype, 
 
 	if (is_kind(data, K_UNKNOWN))
 		return unknown_materialize(vm, data, typed ? wanted : AG_F32, 2,
-					   (int64_t[]){torch_of(vm)->batch, 8});
+		                           (int64_t[]){torch_of(vm)->batch, 8});
 	if (!torch_value(vm, &args, data, &value)) {
 		arena_release(&args.arena);
 		return val_null();
 	}
 	result = args.unknown ? torch_opaque(vm, &data, 1, "torch.tensor")
-			      : torch_wrap(vm, ag_tensor_of(ctx_of(vm), &value, typed ? &wanted : NULL, on > 0));
+	                      : torch_wrap(vm, ag_tensor_of(ctx_of(vm), &value,
+	                                                    typed ? &wanted : NULL, on > 0));
 	arena_release(&args.arena);
 	return result;
 }
@@ -56,7 +57,8 @@ NATIVE(make_from_numpy)
 	if (is_kind(a[0], K_UNKNOWN))
 		return ref(a[0]);
 	if (!is_kind(a[0], K_ARRAY))
-		return rp_raise(vm, TY_TypeError, "expected np.ndarray (got %s)", type_name(vm, a[0]));
+		return rp_raise(vm, TY_TypeError, "expected np.ndarray (got %s)",
+		                type_name(vm, a[0]));
 	return torch_wrap(vm, ag_data_of(ctx_of(vm), AS(array, a[0])->t));
 }
 
@@ -80,14 +82,17 @@ NATIVE(make_parameter)
 	(void)n;
 	if (is_kind(a[0], K_UNKNOWN)) {
 		struct val t = unknown_materialize(vm, a[0], AG_F32, 2,
-						   (int64_t[]){torch_of(vm)->batch, 8});
-		struct val p = is_null(t) ? t : torch_wrap(vm, ag_parameter(ctx_of(vm), tensor_of(t), on > 0));
+		                                   (int64_t[]){torch_of(vm)->batch, 8});
+		struct val p =
+		        is_null(t) ? t
+		                   : torch_wrap(vm, ag_parameter(ctx_of(vm), tensor_of(t), on > 0));
 
 		unref(vm, t);
 		return p;
 	}
 	if (!is_kind(a[0], K_TENSOR))
-		return rp_raise(vm, TY_TypeError, "cannot make a Parameter of %s", type_name(vm, a[0]));
+		return rp_raise(vm, TY_TypeError, "cannot make a Parameter of %s",
+		                type_name(vm, a[0]));
 	return torch_wrap(vm, ag_parameter(ctx_of(vm), tensor_of(a[0]), on > 0));
 }
 
@@ -190,7 +195,7 @@ NATIVE(make_op)
 
 	(void)n;
 	return torch_call(vm, chars_of(a[0]), args->at, args->count,
-			  is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
+	                  is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
 }
 
 NATIVE(make_op_known)
@@ -231,34 +236,34 @@ NATIVE(make_size)
 }
 
 const struct native_def make_functions[] = {
-	{"tensor", make_tensor_function, "data ? dtype device requires_grad pin_memory"},
-	{"as_tensor", make_as_tensor, "data ? dtype device"},
-	{"asarray", make_as_tensor, "data ? dtype device"},
-	{"from_numpy", make_from_numpy, "array"},
-	{"manual_seed", make_seed, "seed"},
-	{"device", make_device, "type ? index"},
-	{"is_tensor", make_is_tensor, "obj"},
-	{"numel", make_numel, "input"},
-	{"set_default_dtype", make_default_dtype, "d"},
-	{"get_default_dtype", make_get_default_dtype, ""},
-	{0},
+        {"tensor", make_tensor_function, "data ? dtype device requires_grad pin_memory"},
+        {"as_tensor", make_as_tensor, "data ? dtype device"},
+        {"asarray", make_as_tensor, "data ? dtype device"},
+        {"from_numpy", make_from_numpy, "array"},
+        {"manual_seed", make_seed, "seed"},
+        {"device", make_device, "type ? index"},
+        {"is_tensor", make_is_tensor, "obj"},
+        {"numel", make_numel, "input"},
+        {"set_default_dtype", make_default_dtype, "d"},
+        {"get_default_dtype", make_get_default_dtype, ""},
+        {0},
 };
 
 static const struct native_def support_functions[] = {
-	{"parameter", make_parameter, "data ? requires_grad"},
-	{"set_kind", make_set_kind, "tensor kind"},
-	{"is_parameter", make_is_parameter, "obj"},
-	{"op", make_op, "name args ? kwargs"},
-	{"op_known", make_op_known, "name"},
-	{"opaque", make_opaque, "name args"},
-	{"live_bytes", make_live_bytes, ""},
-	{0},
+        {"parameter", make_parameter, "data ? requires_grad"},
+        {"set_kind", make_set_kind, "tensor kind"},
+        {"is_parameter", make_is_parameter, "obj"},
+        {"op", make_op, "name args ? kwargs"},
+        {"op_known", make_op_known, "name"},
+        {"opaque", make_opaque, "name args"},
+        {"live_bytes", make_live_bytes, ""},
+        {0},
 };
 
 static const struct native_def parameter_methods[] = {
-	{"__new__", parameter_new, "cls ? data requires_grad"}, {0}};
+        {"__new__", parameter_new, "cls ? data requires_grad"}, {0}};
 static const struct native_def tensor_new_methods[] = {
-	{"__new__", tensor_new_function, "cls *args **kw"}, {0}};
+        {"__new__", tensor_new_function, "cls *args **kw"}, {0}};
 static const struct native_def size_methods[] = {{"__new__", make_size, "cls ? sizes"}, {0}};
 
 static void set_module_name(struct vm *vm, enum rp_type type, const char *module)
@@ -287,7 +292,7 @@ static void put_dtypes(struct vm *vm, struct module *m)
 			size_t length = strcspn(at, " ");
 
 			dict_put_str(vm, m->ns, str_intern(vm, at + 6, length - 6),
-				     val_obj(dtype_val(vm, rows[i].dtype).as.o));
+			             val_obj(dtype_val(vm, rows[i].dtype).as.o));
 			at += length;
 			at += strspn(at, " ");
 		}
@@ -318,8 +323,9 @@ static void torch_init(struct vm *vm, struct module *m)
 static struct val op_or_unknown(struct vm *vm, struct module *m, struct str *name)
 {
 	char full[160];
-	const char *prefix = str_is(m->name, "torch.nn.functional") ? "F"
-			     : strncmp(m->name->at, "torch.", 6) == 0 ? m->name->at + 6 : "torch";
+	const char *prefix = str_is(m->name, "torch.nn.functional")   ? "F"
+	                     : strncmp(m->name->at, "torch.", 6) == 0 ? m->name->at + 6
+	                                                              : "torch";
 
 	struct val known;
 
@@ -370,7 +376,8 @@ static void support_init(struct vm *vm, struct module *m)
 	module_set(vm, m, "Node", ref_obj(vm->t[TY_node]));
 }
 
-static const struct native_module torch_module = {"torch", make_functions, torch_init, op_or_unknown};
+static const struct native_module torch_module = {"torch", make_functions, torch_init,
+                                                  op_or_unknown};
 static const struct native_module support = {"_torch", support_functions, support_init, NULL};
 static const struct native_module functional = {"torch.nn.functional", NULL, NULL, op_or_unknown};
 static const struct native_module nn = {"torch.nn", NULL, NULL, op_or_unknown};
@@ -384,8 +391,8 @@ extern const struct native_module numpy_module;
 void torch_offer(struct vm *vm)
 {
 	static const struct native_module *const all[] = {
-		&torch_module, &support, &functional, &nn, &special, &linalg, &vf, &fft,
-		&numpy_module,
+	        &torch_module, &support, &functional, &nn,           &special,
+	        &linalg,       &vf,      &fft,        &numpy_module,
 	};
 
 	types_complete(vm);

@@ -18,8 +18,10 @@ struct val tensor_number(struct vm *vm, struct ag_tensor *t)
 	bool ok;
 
 	if (ag_numel(t) != 1)
-		return rp_raise(vm, TY_RuntimeError, "a Tensor with %lld elements cannot be converted "
-						     "to Scalar", (long long)ag_numel(t));
+		return rp_raise(vm, TY_RuntimeError,
+		                "a Tensor with %lld elements cannot be converted "
+		                "to Scalar",
+		                (long long)ag_numel(t));
 	if (ag_dtype_is_float(ag_dtype(t))) {
 		ok = ag_item(ctx, t, &f);
 		if (ok)
@@ -44,7 +46,8 @@ static struct val list_level(struct vm *vm, struct ag_tensor *t, const double **
 		double f = *(*at)++;
 
 		return ag_dtype_is_float(ag_dtype(t)) ? val_float(f)
-		       : ag_dtype(t) == AG_BOOL8      ? val_bool(f != 0) : val_int((int64_t)f);
+		       : ag_dtype(t) == AG_BOOL8      ? val_bool(f != 0)
+		                                      : val_int((int64_t)f);
 	}
 	list = list_new(vm, (uint32_t)ag_size(t, dim));
 	for (int64_t i = 0; i < ag_size(t, dim); i++)
@@ -140,9 +143,11 @@ METHOD(method_size)
 	if (!rp_index(vm, a[1], &dim))
 		return val_null();
 	if (dim >= ag_ndim(tensor_of(a[0])) || dim < -ag_ndim(tensor_of(a[0])))
-		return rp_raise(vm, TY_IndexError, "Dimension out of range (expected to be in range of "
-						   "[%d, %d], but got %lld)", -ag_ndim(tensor_of(a[0])),
-				ag_ndim(tensor_of(a[0])) - 1, (long long)dim);
+		return rp_raise(vm, TY_IndexError,
+		                "Dimension out of range (expected to be in range of "
+		                "[%d, %d], but got %lld)",
+		                -ag_ndim(tensor_of(a[0])), ag_ndim(tensor_of(a[0])) - 1,
+		                (long long)dim);
 	return val_int(ag_size(tensor_of(a[0]), (int)dim));
 }
 
@@ -189,7 +194,7 @@ METHOD(method_data_ptr)
 {
 	(void)vm, (void)n;
 	return val_int((int64_t)ag_storage_id(ag_storage_of(tensor_of(a[0]))) * 4096 +
-		       ag_offset(tensor_of(a[0])));
+	               ag_offset(tensor_of(a[0])));
 }
 
 METHOD(method_storage_offset)
@@ -216,8 +221,9 @@ METHOD(method_numpy)
 
 	(void)n;
 	if (ag_requires_grad(t) && !(!is_missing(a[1]) && rp_truth(vm, a[1]) > 0))
-		return rp_raise(vm, TY_RuntimeError, "Can't call numpy() on Tensor that requires grad. "
-						     "Use tensor.detach().numpy() instead.");
+		return rp_raise(vm, TY_RuntimeError,
+		                "Can't call numpy() on Tensor that requires grad. "
+		                "Use tensor.detach().numpy() instead.");
 	return array_wrap(vm, ag_data_of(ctx_of(vm), t));
 }
 
@@ -243,11 +249,11 @@ METHOD(storage_data_ptr)
 }
 
 static const struct native_def storage_methods[] = {
-	{"nbytes", storage_nbytes, "self"},
-	{"size", storage_nbytes, "self"},
-	{"data_ptr", storage_data_ptr, "self"},
-	{"__len__", storage_nbytes, "self"},
-	{0},
+        {"nbytes", storage_nbytes, "self"},
+        {"size", storage_nbytes, "self"},
+        {"data_ptr", storage_data_ptr, "self"},
+        {"__len__", storage_nbytes, "self"},
+        {0},
 };
 
 METHOD(method_backward)
@@ -255,7 +261,8 @@ METHOD(method_backward)
 	unsigned flags = 0;
 	int retain = is_missing(a[2]) ? -1 : rp_truth(vm, a[2]);
 	int create = is_missing(a[3]) ? 0 : rp_truth(vm, a[3]);
-	struct ag_tensor *self = tensor_of(a[0]), *grad = is_kind(a[1], K_TENSOR) ? tensor_of(a[1]) : NULL;
+	struct ag_tensor *self = tensor_of(a[0]),
+	                 *grad = is_kind(a[1], K_TENSOR) ? tensor_of(a[1]) : NULL;
 	struct ag_tensor *inputs[TORCH_MAX_ARGS];
 	uint32_t ninputs = 0;
 
@@ -269,11 +276,12 @@ METHOD(method_backward)
 	if (is_kind(a[4], K_TENSOR))
 		inputs[ninputs++] = tensor_of(a[4]);
 	for (uint32_t i = 0; (is_kind(a[4], K_LIST) || is_kind(a[4], K_TUPLE)) &&
-			     i < AS(list, a[4])->count && ninputs < TORCH_MAX_ARGS; i++)
+	                     i < AS(list, a[4])->count && ninputs < TORCH_MAX_ARGS;
+	     i++)
 		if (is_kind(AS(list, a[4])->at[i], K_TENSOR))
 			inputs[ninputs++] = tensor_of(AS(list, a[4])->at[i]);
 	return ok_or_raise(vm, ag_backward_many(ctx_of(vm), &self, grad ? &grad : NULL, 1, inputs,
-						ninputs, flags));
+	                                        ninputs, flags));
 }
 
 METHOD(method_requires_grad_)
@@ -300,10 +308,11 @@ METHOD(method_deepcopy)
 
 	(void)n;
 	if (!ag_is_leaf(t))
-		return rp_raise(vm, TY_RuntimeError,
-				"Only Tensors created explicitly by the user (graph leaves) support the "
-				"deepcopy protocol at the moment.  If you were attempting to deepcopy a "
-				"module, this may be because of a torch.nn.utils.weight_norm usage");
+		return rp_raise(
+		        vm, TY_RuntimeError,
+		        "Only Tensors created explicitly by the user (graph leaves) support the "
+		        "deepcopy protocol at the moment.  If you were attempting to deepcopy a "
+		        "module, this may be because of a torch.nn.utils.weight_norm usage");
 	old = ag_no_grad(ctx_of(vm));
 	copy = ag_clone(ctx_of(vm), t);
 	if (parameter && copy) {
@@ -349,7 +358,8 @@ METHOD(method_hash)
 METHOD(method_new_tensor)
 {
 	struct val fn = rp_attr_chars(vm, dict_get_str(vm, vm->modules, str_intern(vm, "torch", 5)),
-				      "tensor"), result;
+	                              "tensor"),
+	           result;
 
 	(void)n;
 	if (is_null(fn))
@@ -386,40 +396,40 @@ METHOD(method_ne_true)
 }
 
 const struct native_def tensor_methods[] = {
-	{"item", method_item, "self"},
-	{"tolist", method_tolist, "self"},
-	{"__float__", method_float, "self"},
-	{"__int__", method_int, "self"},
-	{"__index__", method_index, "self"},
-	{"__bool__", method_bool, "self"},
-	{"__abs__", method_abs, "self"},
-	{"__round__", method_round, "self ? digits"},
-	{"__contains__", method_contains, "self item"},
-	{"__hash__", method_hash, "self"},
-	{"__deepcopy__", method_deepcopy, "self memo"},
-	{"size", method_size, "self ? dim"},
-	{"dim", method_dim, "self"},
-	{"ndimension", method_dim, "self"},
-	{"numel", method_numel, "self"},
-	{"nelement", method_numel, "self"},
-	{"element_size", method_element_size, "self"},
-	{"stride", method_stride, "self ? dim"},
-	{"is_contiguous", method_is_contiguous, "self ? memory_format"},
-	{"data_ptr", method_data_ptr, "self"},
-	{"storage_offset", method_storage_offset, "self"},
-	{"is_floating_point", method_is_floating_point, "self"},
-	{"get_device", method_get_device, "self"},
-	{"numpy", method_numpy, "self ? force"},
-	{"__array__", method_numpy, "self ? force"},
-	{"untyped_storage", method_storage, "self"},
-	{"storage", method_storage, "self"},
-	{"backward", method_backward, "self ? gradient retain_graph create_graph inputs"},
-	{"requires_grad_", method_requires_grad_, "self ? requires_grad"},
-	{"retain_grad", method_retain_grad, "self"},
-	{"new_tensor", method_new_tensor, "self data **kw"},
-	{"split", method_split, "self split_size ? dim"},
-	{"is_shared", method_ne_true, "self"},
-	{0},
+        {"item", method_item, "self"},
+        {"tolist", method_tolist, "self"},
+        {"__float__", method_float, "self"},
+        {"__int__", method_int, "self"},
+        {"__index__", method_index, "self"},
+        {"__bool__", method_bool, "self"},
+        {"__abs__", method_abs, "self"},
+        {"__round__", method_round, "self ? digits"},
+        {"__contains__", method_contains, "self item"},
+        {"__hash__", method_hash, "self"},
+        {"__deepcopy__", method_deepcopy, "self memo"},
+        {"size", method_size, "self ? dim"},
+        {"dim", method_dim, "self"},
+        {"ndimension", method_dim, "self"},
+        {"numel", method_numel, "self"},
+        {"nelement", method_numel, "self"},
+        {"element_size", method_element_size, "self"},
+        {"stride", method_stride, "self ? dim"},
+        {"is_contiguous", method_is_contiguous, "self ? memory_format"},
+        {"data_ptr", method_data_ptr, "self"},
+        {"storage_offset", method_storage_offset, "self"},
+        {"is_floating_point", method_is_floating_point, "self"},
+        {"get_device", method_get_device, "self"},
+        {"numpy", method_numpy, "self ? force"},
+        {"__array__", method_numpy, "self ? force"},
+        {"untyped_storage", method_storage, "self"},
+        {"storage", method_storage, "self"},
+        {"backward", method_backward, "self ? gradient retain_graph create_graph inputs"},
+        {"requires_grad_", method_requires_grad_, "self ? requires_grad"},
+        {"retain_grad", method_retain_grad, "self"},
+        {"new_tensor", method_new_tensor, "self data **kw"},
+        {"split", method_split, "self split_size ? dim"},
+        {"is_shared", method_ne_true, "self"},
+        {0},
 };
 
 void storage_methods_add(struct vm *vm);

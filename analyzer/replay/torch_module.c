@@ -10,7 +10,8 @@
 
 static struct dict *part(struct vm *vm, struct val self, enum rp_name name)
 {
-	struct val d = self.as.o->attrs ? dict_get_str(vm, self.as.o->attrs, vm->n[name]) : val_null();
+	struct val d =
+	        self.as.o->attrs ? dict_get_str(vm, self.as.o->attrs, vm->n[name]) : val_null();
 
 	return is_kind(d, K_DICT) ? AS(dict, d) : NULL;
 }
@@ -26,7 +27,10 @@ static void put_dict(struct vm *vm, struct dict *attrs, struct str *name)
 METHOD(module_init)
 {
 	static const char *const others[] = {
-		"_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_pre_hooks",
+	        "_backward_pre_hooks",
+	        "_backward_hooks",
+	        "_forward_hooks",
+	        "_forward_pre_hooks",
 	};
 	struct dict *attrs = attrs_of(vm, a[0].as.o), *set;
 
@@ -50,13 +54,13 @@ static void forget(struct vm *vm, struct dict *d, struct str *name)
 }
 
 static bool module_put(struct vm *vm, struct val self, struct str *name, struct val value,
-		       enum rp_name where)
+                       enum rp_name where)
 {
 	struct dict *into = part(vm, self, where);
 
 	if (!into) {
 		rp_raise(vm, TY_AttributeError, "cannot assign %s before Module.__init__() call",
-			 where == PN_parameters_ ? "parameters" : "module");
+		         where == PN_parameters_ ? "parameters" : "module");
 		return false;
 	}
 	forget(vm, self.as.o->attrs, name);
@@ -78,7 +82,7 @@ static bool has_name(struct vm *vm, struct dict *d, struct str *name)
 static bool module_assign(struct vm *vm, struct val self, struct str *name, struct val value)
 {
 	bool is_module = value.tag == PY_OBJECT && value.as.o->kind == K_INSTANCE &&
-			 (value.as.o->cls->flags & CLS_NN_MODULE);
+	                 (value.as.o->cls->flags & CLS_NN_MODULE);
 
 	if (is_kind(value, K_TENSOR) && ag_is_parameter(tensor_of(value)))
 		return module_put(vm, self, name, value, PN_parameters_);
@@ -91,10 +95,11 @@ static bool module_assign(struct vm *vm, struct val self, struct str *name, stru
 		}
 		if (is_kind(value, K_UNKNOWN))
 			return true;
-		rp_raise(vm, TY_TypeError, "cannot assign '%s' as parameter '%s' (torch.nn.Parameter or "
-					   "None expected)", is_kind(value, K_TENSOR) ? "torch.FloatTensor"
-										       : type_name(vm, value),
-			 name->at);
+		rp_raise(vm, TY_TypeError,
+		         "cannot assign '%s' as parameter '%s' (torch.nn.Parameter or "
+		         "None expected)",
+		         is_kind(value, K_TENSOR) ? "torch.FloatTensor" : type_name(vm, value),
+		         name->at);
 		return false;
 	}
 	if (has_name(vm, part(vm, self, PN_modules_), name) && is_none(value)) {
@@ -115,7 +120,8 @@ METHOD(module_setattr)
 	if (!arg_str(vm, a[1], "attribute name must be string"))
 		return val_null();
 	return module_assign(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length), a[2])
-		       ? val_none() : val_null();
+	               ? val_none()
+	               : val_null();
 }
 
 /* The part of Module that few programs need is merged in when a name of it is
@@ -134,9 +140,9 @@ bool torch_complete_class(struct vm *vm, struct cls *cls, struct str *name)
 	length = snprintf(text, sizeof(text), "    def %s(", name->at);
 	if (!is_kind(m, K_MODULE) || length < 0 || (size_t)length >= sizeof(text))
 		return false;
-	if (!memmem(AS(module, m)->library->text, AS(module, m)->library->length, text, (size_t)length) &&
-	    !str_is(name, "register_backward_hook") &&
-	    !str_is(name, "get_buffer"))
+	if (!memmem(AS(module, m)->library->text, AS(module, m)->library->length, text,
+	            (size_t)length) &&
+	    !str_is(name, "register_backward_hook") && !str_is(name, "get_buffer"))
 		return false;
 	module = dict_get_str(vm, AS(module, m)->ns, str_intern(vm, "Module", 6));
 	more = rp_attr_chars(vm, m, "_More");
@@ -166,12 +172,12 @@ METHOD(module_getattr)
 			return ref(v);
 	}
 	if (torch_complete_class(vm, a[0].as.o->cls,
-				 str_intern(vm, chars_of(a[1]), AS(str, a[1])->length)))
+	                         str_intern(vm, chars_of(a[1]), AS(str, a[1])->length)))
 		return rp_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length));
 	if ((a[0].as.o->cls->flags & CLS_OPAQUE) && chars_of(a[1])[0] != '_')
 		return unknown_new(vm, "%s.%s", type_name(vm, a[0]), chars_of(a[1]));
 	return rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
-			type_name(vm, a[0]), chars_of(a[1]));
+	                type_name(vm, a[0]), chars_of(a[1]));
 }
 
 METHOD(module_delattr)
@@ -186,17 +192,18 @@ METHOD(module_delattr)
 			return val_none();
 	}
 	return object_del_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length))
-		       ? val_none() : val_null();
+	               ? val_none()
+	               : val_null();
 }
 
 static bool has_hooks(struct vm *vm, struct val self)
 {
-	static const char *const names[] = {"_backward_hooks", "_forward_hooks", "_forward_pre_hooks",
-					    "_backward_pre_hooks"};
+	static const char *const names[] = {"_backward_hooks", "_forward_hooks",
+	                                    "_forward_pre_hooks", "_backward_pre_hooks"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && self.as.o->attrs; i++) {
 		struct val d = dict_get_str(vm, self.as.o->attrs,
-					    str_intern(vm, names[i], strlen(names[i])));
+		                            str_intern(vm, names[i], strlen(names[i])));
 
 		if (is_kind(d, K_DICT) && AS(dict, d)->count)
 			return true;
@@ -208,8 +215,9 @@ METHOD(module_call)
 {
 	struct list *args = AS(list, a[1]);
 	struct dict *kw = is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL;
-	struct val fn = rp_attr(vm, a[0], has_hooks(vm, a[0]) ? str_intern(vm, "_call_with_hooks", 16)
-							      : vm->n[PN_forward]);
+	struct val fn = rp_attr(vm, a[0],
+	                        has_hooks(vm, a[0]) ? str_intern(vm, "_call_with_hooks", 16)
+	                                            : vm->n[PN_forward]);
 	struct val result;
 
 	(void)n;
@@ -226,10 +234,10 @@ METHOD(module_call)
 }
 
 const struct native_def module_methods[] = {
-	{"__init__", module_init, "self *args **kw"},
-	{"__setattr__", module_setattr, "self name value"},
-	{"__getattr__", module_getattr, "self name"},
-	{"__delattr__", module_delattr, "self name"},
-	{"__call__", module_call, "self *args **kw"},
-	{0},
+        {"__init__", module_init, "self *args **kw"},
+        {"__setattr__", module_setattr, "self name value"},
+        {"__getattr__", module_getattr, "self name"},
+        {"__delattr__", module_delattr, "self name"},
+        {"__call__", module_call, "self *args **kw"},
+        {0},
 };

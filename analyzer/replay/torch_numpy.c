@@ -18,13 +18,13 @@ static struct val as_array(struct vm *vm, struct val v)
 	if (!is_kind(v, K_TENSOR))
 		return v;
 	out = ag_ndim(tensor_of(v)) ? array_wrap(vm, ag_data_of(ctx_of(vm), tensor_of(v)))
-				    : tensor_number(vm, tensor_of(v));
+	                            : tensor_number(vm, tensor_of(v));
 	unref(vm, v);
 	return out;
 }
 
 static struct val array_call(struct vm *vm, const char *name, struct val *a, uint32_t n,
-			     struct dict *kw)
+                             struct dict *kw)
 {
 	struct ag_grad_mode old = ag_no_grad(ctx_of(vm));
 	struct val result = as_array(vm, torch_call(vm, name, a, n, kw));
@@ -168,14 +168,14 @@ NATIVE(array_str)
 }
 
 static const struct native_def array_methods[] = {
-	{"tolist", array_tolist, "self"},
-	{"copy", array_copy, "self ? order"},
-	{"astype", array_astype, "self dtype ? copy"},
-	{"item", array_item_method, "self ? index"},
-	{"__float__", array_float, "self"},
-	{"__str__", array_str, "self"},
-	{"__deepcopy__", array_copy, "self ? memo"},
-	{0},
+        {"tolist", array_tolist, "self"},
+        {"copy", array_copy, "self ? order"},
+        {"astype", array_astype, "self dtype ? copy"},
+        {"item", array_item_method, "self ? index"},
+        {"__float__", array_float, "self"},
+        {"__str__", array_str, "self"},
+        {"__deepcopy__", array_copy, "self ? memo"},
+        {0},
 };
 
 static struct val array_attr(struct vm *vm, struct obj *o, struct str *name)
@@ -243,8 +243,8 @@ NATIVE(numpy_array)
 	if (is_kind(a[0], K_TENSOR)) {
 		if (ag_requires_grad(tensor_of(a[0])))
 			return rp_raise(vm, TY_RuntimeError,
-					"Can't call numpy() on Tensor that requires grad. Use "
-					"tensor.detach().numpy() instead.");
+			                "Can't call numpy() on Tensor that requires grad. Use "
+			                "tensor.detach().numpy() instead.");
 		t = torch_call(vm, "Tensor.clone", a, 1, NULL);
 	} else {
 		bool typed = torch_dtype_of(vm, a[1], &dtype);
@@ -340,39 +340,40 @@ NATIVE(numpy_stack)
 }
 
 static const struct native_def numpy_functions[] = {
-	{"array", numpy_array, "object ? dtype copy"},
-	{"asarray", numpy_array, "object ? dtype"},
-	{"zeros", numpy_zeros, "shape ? dtype"},
-	{"ones", numpy_ones, "shape ? dtype"},
-	{"arange", numpy_arange, "*args **kw"},
-	{"concatenate", numpy_concatenate, "arrays ? axis"},
-	{"stack", numpy_stack, "arrays ? axis"},
-	{"seterr", numpy_random_seed, "*args **kw"},
-	{"set_printoptions", numpy_random_seed, "*args **kw"},
-	{0},
+        {"array", numpy_array, "object ? dtype copy"},
+        {"asarray", numpy_array, "object ? dtype"},
+        {"zeros", numpy_zeros, "shape ? dtype"},
+        {"ones", numpy_ones, "shape ? dtype"},
+        {"arange", numpy_arange, "*args **kw"},
+        {"concatenate", numpy_concatenate, "arrays ? axis"},
+        {"stack", numpy_stack, "arrays ? axis"},
+        {"seterr", numpy_random_seed, "*args **kw"},
+        {"set_printoptions", numpy_random_seed, "*args **kw"},
+        {0},
 };
 
 static void numpy_init(struct vm *vm, struct module *m)
 {
 	static const char *const named[][2] = {
-		{"mean", "Tensor.mean"}, {"sum", "Tensor.sum"}, {"sqrt", "Tensor.sqrt"},
-		{"exp", "Tensor.exp"},	 {"log", "Tensor.log"}, {"abs", "Tensor.abs"},
-		{"argmax", "Tensor.argmax"}, {"argmin", "Tensor.argmin"}, {"prod", "Tensor.prod"},
-		{"sin", "Tensor.sin"}, {"cos", "Tensor.cos"}, {"tanh", "Tensor.tanh"},
-		{"isnan", "Tensor.isnan"}, {"floor", "Tensor.floor"}, {"ceil", "Tensor.ceil"},
-		{"max", "Tensor.amax"}, {"min", "Tensor.amin"}, {"round", "Tensor.round"},
-		{"cumsum", "Tensor.cumsum"}, {"square", "Tensor.square"}, {"sign", "Tensor.sign"},
+	        {"mean", "Tensor.mean"},     {"sum", "Tensor.sum"},       {"sqrt", "Tensor.sqrt"},
+	        {"exp", "Tensor.exp"},       {"log", "Tensor.log"},       {"abs", "Tensor.abs"},
+	        {"argmax", "Tensor.argmax"}, {"argmin", "Tensor.argmin"}, {"prod", "Tensor.prod"},
+	        {"sin", "Tensor.sin"},       {"cos", "Tensor.cos"},       {"tanh", "Tensor.tanh"},
+	        {"isnan", "Tensor.isnan"},   {"floor", "Tensor.floor"},   {"ceil", "Tensor.ceil"},
+	        {"max", "Tensor.amax"},      {"min", "Tensor.amin"},      {"round", "Tensor.round"},
+	        {"cumsum", "Tensor.cumsum"}, {"square", "Tensor.square"}, {"sign", "Tensor.sign"},
 	};
 	static const struct {
 		const char *name;
 		enum ag_dtype dtype;
-	} types[] = {{"float32", AG_F32}, {"float64", AG_F64}, {"int64", AG_I64}, {"int32", AG_I32},
-		     {"uint8", AG_U8}, {"bool_", AG_BOOL8}, {"float16", AG_F16}, {"int8", AG_I8}};
+	} types[] = {{"float32", AG_F32}, {"float64", AG_F64}, {"int64", AG_I64},
+	             {"int32", AG_I32},   {"uint8", AG_U8},    {"bool_", AG_BOOL8},
+	             {"float16", AG_F16}, {"int8", AG_I8}};
 
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
 		module_set(vm, m, named[i][0],
-			   native_new(vm, &named_def,
-				      val_obj(str_intern(vm, named[i][1], strlen(named[i][1])))));
+		           native_new(vm, &named_def,
+		                      val_obj(str_intern(vm, named[i][1], strlen(named[i][1])))));
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		module_set(vm, m, types[i].name, dtype_val(vm, types[i].dtype));
 	module_set(vm, m, "ndarray", ref_obj(vm->t[TY_array]));

@@ -1,34 +1,38 @@
 #include "analyzer/replay/torch.h"
 
 static const char *const op_names[SUB_COUNT] = {
-	[SUB_binary_add] = "Tensor.add",
-	[SUB_binary_subtract] = "Tensor.sub",
-	[SUB_binary_multiply] = "Tensor.mul",
-	[SUB_binary_matmul] = "Tensor.matmul",
-	[SUB_binary_divide] = "Tensor.div",
-	[SUB_binary_floor_divide] = "Tensor.floor_divide",
-	[SUB_binary_modulo] = "Tensor.remainder",
-	[SUB_binary_power] = "Tensor.pow",
-	[SUB_binary_shift_left] = "Tensor.bitwise_left_shift",
-	[SUB_binary_shift_right] = "Tensor.bitwise_right_shift",
-	[SUB_binary_and] = "Tensor.bitwise_and",
-	[SUB_binary_or] = "Tensor.bitwise_or",
-	[SUB_binary_xor] = "Tensor.bitwise_xor",
-	[SUB_compare_less] = "Tensor.lt",
-	[SUB_compare_less_equal] = "Tensor.le",
-	[SUB_compare_equal] = "Tensor.eq",
-	[SUB_compare_not_equal] = "Tensor.ne",
-	[SUB_compare_greater] = "Tensor.gt",
-	[SUB_compare_greater_equal] = "Tensor.ge",
+        [SUB_binary_add] = "Tensor.add",
+        [SUB_binary_subtract] = "Tensor.sub",
+        [SUB_binary_multiply] = "Tensor.mul",
+        [SUB_binary_matmul] = "Tensor.matmul",
+        [SUB_binary_divide] = "Tensor.div",
+        [SUB_binary_floor_divide] = "Tensor.floor_divide",
+        [SUB_binary_modulo] = "Tensor.remainder",
+        [SUB_binary_power] = "Tensor.pow",
+        [SUB_binary_shift_left] = "Tensor.bitwise_left_shift",
+        [SUB_binary_shift_right] = "Tensor.bitwise_right_shift",
+        [SUB_binary_and] = "Tensor.bitwise_and",
+        [SUB_binary_or] = "Tensor.bitwise_or",
+        [SUB_binary_xor] = "Tensor.bitwise_xor",
+        [SUB_compare_less] = "Tensor.lt",
+        [SUB_compare_less_equal] = "Tensor.le",
+        [SUB_compare_equal] = "Tensor.eq",
+        [SUB_compare_not_equal] = "Tensor.ne",
+        [SUB_compare_greater] = "Tensor.gt",
+        [SUB_compare_greater_equal] = "Tensor.ge",
 };
 
 static const char *const inplace_names[SUB_COUNT] = {
-	[SUB_binary_add] = "Tensor.add_",	     [SUB_binary_subtract] = "Tensor.sub_",
-	[SUB_binary_multiply] = "Tensor.mul_",	     [SUB_binary_divide] = "Tensor.div_",
-	[SUB_binary_power] = "Tensor.pow_",	     [SUB_binary_and] = "Tensor.bitwise_and_",
-	[SUB_binary_or] = "Tensor.bitwise_or_",	     [SUB_binary_xor] = "Tensor.bitwise_xor_",
-	[SUB_binary_floor_divide] = "Tensor.floor_divide_",
-	[SUB_binary_modulo] = "Tensor.remainder_",
+        [SUB_binary_add] = "Tensor.add_",
+        [SUB_binary_subtract] = "Tensor.sub_",
+        [SUB_binary_multiply] = "Tensor.mul_",
+        [SUB_binary_divide] = "Tensor.div_",
+        [SUB_binary_power] = "Tensor.pow_",
+        [SUB_binary_and] = "Tensor.bitwise_and_",
+        [SUB_binary_or] = "Tensor.bitwise_or_",
+        [SUB_binary_xor] = "Tensor.bitwise_xor_",
+        [SUB_binary_floor_divide] = "Tensor.floor_divide_",
+        [SUB_binary_modulo] = "Tensor.remainder_",
 };
 
 static bool fits(struct val v)
@@ -115,7 +119,9 @@ struct val tensor_inplace(struct vm *vm, enum ir_sub sub, struct val a, struct v
 
 struct val tensor_unary(struct vm *vm, enum ir_sub sub, struct val a)
 {
-	return torch_call(vm, sub == SUB_unary_negative   ? "Tensor.neg"
-			      : sub == SUB_unary_positive ? "Tensor.positive"
-							  : "Tensor.bitwise_not", &a, 1, NULL);
+	return torch_call(vm,
+	                  sub == SUB_unary_negative   ? "Tensor.neg"
+	                  : sub == SUB_unary_positive ? "Tensor.positive"
+	                                              : "Tensor.bitwise_not",
+	                  &a, 1, NULL);
 }

@@ -97,7 +97,7 @@ static void choose_format(struct printer *p)
 			p->scientific = seen.high / seen.low > 1000.0 || seen.high > 1.0e8;
 		else if (seen.any)
 			p->scientific = seen.high / seen.low > 1000.0 || seen.high > 1.0e8 ||
-					seen.low < 1.0e-4;
+			                seen.low < 1.0e-4;
 	}
 	each_shown(p, 0, 0, see_width, NULL);
 }
@@ -290,7 +290,8 @@ static void numpy_element(struct text *out, double f, bool is_float, bool is_boo
 static void numpy_level(struct ag_tensor *t, const double **at, int dim, struct text *out, bool str)
 {
 	if (dim == ag_ndim(t)) {
-		numpy_element(out, *(*at)++, ag_dtype_is_float(ag_dtype(t)), ag_dtype(t) == AG_BOOL8);
+		numpy_element(out, *(*at)++, ag_dtype_is_float(ag_dtype(t)),
+		              ag_dtype(t) == AG_BOOL8);
 		return;
 	}
 	text_add_char(out, '[');

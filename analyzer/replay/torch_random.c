@@ -63,7 +63,8 @@ NATIVE(draw_int63)
 
 bool torch_with_generator(struct vm *vm, struct dict *kw)
 {
-	struct val g = kw ? dict_get_str(vm, kw, str_intern(vm, "generator", 9)) : val_null(), stream;
+	struct val g = kw ? dict_get_str(vm, kw, str_intern(vm, "generator", 9)) : val_null(),
+	           stream;
 
 	if (!is_kind(g, K_INSTANCE) || !g.as.o->attrs)
 		return false;
@@ -75,9 +76,9 @@ bool torch_with_generator(struct vm *vm, struct dict *kw)
 }
 
 const struct native_def stream_functions[] = {
-	{"stream_new", stream_new, "? seed"},
-	{"stream_swap", stream_swap, "stream"},
-	{"stream_copy", stream_copy, ""},
-	{"draw_int63", draw_int63, ""},
-	{0},
+        {"stream_new", stream_new, "? seed"},
+        {"stream_swap", stream_swap, "stream"},
+        {"stream_copy", stream_copy, ""},
+        {"draw_int63", draw_int63, ""},
+        {0},
 };

@@ -71,7 +71,8 @@ static void map_remove(struct id_map *map, uint64_t id)
 			if (!map->at[next])
 				return;
 			wanted = home(map, map->at[next]->id);
-		} while (at <= next ? at < wanted && wanted <= next : at < wanted || wanted <= next);
+		} while (at <= next ? at < wanted && wanted <= next
+		                    : at < wanted || wanted <= next);
 		map->at[at] = map->at[next];
 		at = next;
 	}
@@ -130,7 +131,7 @@ struct val torch_wrap(struct vm *vm, struct ag_tensor *t)
 		return ref_obj(wrapper);
 	}
 	wrapper = rp_new(vm, K_TENSOR, vm->t[ag_is_parameter(t) ? TY_parameter : TY_tensor],
-			 sizeof(*wrapper));
+	                 sizeof(*wrapper));
 	wrapper->t = t;
 	wrapper->id = ag_id(t);
 	map_add(&torch->tensors, (struct identified *)(void *)wrapper);
@@ -302,7 +303,7 @@ static int tensor_truth(struct vm *vm, struct val v)
 
 	if (ag_numel(t) != 1) {
 		rp_raise(vm, TY_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
-			 ag_numel(t) ? "more than one value" : "no values");
+		         ag_numel(t) ? "more than one value" : "no values");
 		return -1;
 	}
 	if (ag_item(ctx_of(vm), t, &value))
@@ -389,7 +390,7 @@ static void node_repr(struct vm *vm, struct val v, struct text *out)
 {
 	(void)vm;
 	text_print(out, "<%s object at 0x%012llx>", ag_node_name(AS(node, v)->n),
-		   (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
+	           (unsigned long long)(uintptr_t)v.as.o & 0xffffffffffffull);
 }
 
 static void array_repr_plain(struct vm *vm, struct val v, struct text *out)
@@ -402,8 +403,8 @@ static struct val device_binary(struct vm *vm, enum ir_sub sub, struct val a, st
 	bool same;
 
 	(void)vm;
-	if ((sub != SUB_compare_equal && sub != SUB_compare_not_equal) ||
-	    !is_kind(a, K_DEVICE) || !is_kind(b, K_DEVICE))
+	if ((sub != SUB_compare_equal && sub != SUB_compare_not_equal) || !is_kind(a, K_DEVICE) ||
+	    !is_kind(b, K_DEVICE))
 		return (struct val){.tag = PY_NOT_IMPLEMENTED};
 	same = AS(device, a)->cuda == AS(device, b)->cuda &&
 	       AS(device, a)->index == AS(device, b)->index;
@@ -456,19 +457,31 @@ static struct val node_attr(struct vm *vm, struct obj *o, struct str *name)
 void torch_kinds_init(struct vm *vm)
 {
 	vm->kinds[K_TENSOR] = (struct kind_ops){
-		.release = tensor_release, .keep = tensor_keep, .revive = tensor_revive,
-		.visit = tensor_visit, .attr = tensor_attr, .set_attr = tensor_set_attr,
-		.binary = tensor_binary, .inplace = tensor_inplace, .unary = tensor_unary,
-		.item = tensor_item, .set_item = tensor_set_item, .truth = tensor_truth,
-		.length = tensor_length, .iterate = tensor_iterate, .repr = tensor_repr,
-		.format = tensor_format,
+	        .release = tensor_release,
+	        .keep = tensor_keep,
+	        .revive = tensor_revive,
+	        .visit = tensor_visit,
+	        .attr = tensor_attr,
+	        .set_attr = tensor_set_attr,
+	        .binary = tensor_binary,
+	        .inplace = tensor_inplace,
+	        .unary = tensor_unary,
+	        .item = tensor_item,
+	        .set_item = tensor_set_item,
+	        .truth = tensor_truth,
+	        .length = tensor_length,
+	        .iterate = tensor_iterate,
+	        .repr = tensor_repr,
+	        .format = tensor_format,
 	};
-	vm->kinds[K_NODE] = (struct kind_ops){
-		.release = node_release, .attr = node_attr, .repr = node_repr};
+	vm->kinds[K_NODE] =
+	        (struct kind_ops){.release = node_release, .attr = node_attr, .repr = node_repr};
 	vm->kinds[K_STORAGE] = (struct kind_ops){.release = storage_release};
 	vm->kinds[K_DTYPE] = (struct kind_ops){.repr = dtype_repr, .attr = dtype_attr};
-	vm->kinds[K_DEVICE] = (struct kind_ops){
-		.repr = device_repr, .str = device_str, .attr = device_attr, .binary = device_binary};
+	vm->kinds[K_DEVICE] = (struct kind_ops){.repr = device_repr,
+	                                        .str = device_str,
+	                                        .attr = device_attr,
+	                                        .binary = device_binary};
 	vm->kinds[K_ARRAY].release = array_release;
 	vm->kinds[K_ARRAY].repr = array_repr_plain;
 	vm->kinds[K_ARRAY].truth = tensor_truth;

@@ -14,7 +14,7 @@ static struct unknown *root_of(struct unknown *u)
 }
 
 struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype, int ndim,
-			       const int64_t *shape)
+                               const int64_t *shape)
 {
 	struct unknown *u = root_of(AS(unknown, v));
 	struct ag_tensor *t;
@@ -43,7 +43,7 @@ static struct ag_tensor *first_tensor(struct val *a, uint32_t n)
 }
 
 static bool replace(struct vm *vm, struct val *v, enum ag_dtype dtype, int ndim,
-		    const int64_t *shape)
+                    const int64_t *shape)
 {
 	struct val t = unknown_materialize(vm, *v, dtype, ndim, shape);
 
@@ -114,15 +114,16 @@ static bool solve_one(struct vm *vm, const char *name, struct val *a, uint32_t n
 	for (int d = 0; d < ag_ndim(other); d++)
 		shape[d] = ag_size(other, d);
 	return replace(vm, &a[i], ag_dtype_is_float(ag_dtype(other)) ? ag_dtype(other) : AG_F32,
-		       ag_ndim(other), shape);
+	               ag_ndim(other), shape);
 }
 
 /* Ops whose operands beside the first are numbers when nothing is known. */
 static bool wants_tensor(const char *name, uint32_t i)
 {
 	static const char *const binary[] = {
-		"add", "sub", "mul", "div", "pow", "matmul", "mm", "bmm", "eq", "ne", "lt", "le", "gt",
-		"ge", "maximum", "minimum", "rsub", "add_", "sub_", "mul_", "div_", "dot",
+	        "add",  "sub",  "mul",  "div",  "pow",  "matmul", "mm",      "bmm",
+	        "eq",   "ne",   "lt",   "le",   "gt",   "ge",     "maximum", "minimum",
+	        "rsub", "add_", "sub_", "mul_", "div_", "dot",
 	};
 
 	if (i == 0 || strstr(name, "loss") || strstr(name, "entropy") || strstr(name, "kl_div"))
@@ -142,7 +143,8 @@ static bool solve_list(struct vm *vm, struct val *v)
 	for (uint32_t i = 0; ok && i < from->count; i++) {
 		list_push(vm, to, ref(from->at[i]));
 		if (is_kind(from->at[i], K_UNKNOWN))
-			ok = replace(vm, &to->at[i], ag_dtype(other), ag_ndim(other), ag_shape(other));
+			ok = replace(vm, &to->at[i], ag_dtype(other), ag_ndim(other),
+			             ag_shape(other));
 	}
 	if (ok)
 		slot_set(vm, v, val_obj(to));
@@ -175,8 +177,9 @@ bool unknown_solve(struct vm *vm, const char *name, struct val *a, uint32_t n, s
 static bool keeps_value(const struct str *method)
 {
 	static const char *const names[] = {
-		"to", "cuda", "cpu", "float", "double", "half", "contiguous", "clone", "type", "bfloat16",
-		"requires_grad_", "pin_memory", "train", "eval", "squeeze", "unsqueeze", "permute",
+	        "to",         "cuda",  "cpu",     "float",     "double",         "half",
+	        "contiguous", "clone", "type",    "bfloat16",  "requires_grad_", "pin_memory",
+	        "train",      "eval",  "squeeze", "unsqueeze", "permute",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) - 3; i++)
@@ -199,7 +202,7 @@ static bool has_tensor(struct val *a, uint32_t n, int depth)
 
 /* A call of something unknown on tensors may carry their graphs on. */
 struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
-			      struct dict *kw)
+                              struct dict *kw)
 {
 	struct unknown *u = AS(unknown, callee);
 

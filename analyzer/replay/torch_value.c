@@ -49,8 +49,10 @@ bool torch_dtype_of(struct vm *vm, struct val v, enum ag_dtype *dtype)
 	if (is_kind(v, K_CLASS)) {
 		const struct cls *c = AS(cls, v);
 
-		*dtype = c == vm->t[TY_float] ? ag_default_dtype(ctx_of(vm))
-			 : c == vm->t[TY_int] ? AG_I64 : c == vm->t[TY_bool] ? AG_BOOL8 : AG_F32;
+		*dtype = c == vm->t[TY_float]  ? ag_default_dtype(ctx_of(vm))
+		         : c == vm->t[TY_int]  ? AG_I64
+		         : c == vm->t[TY_bool] ? AG_BOOL8
+		                               : AG_F32;
 		return c == vm->t[TY_float] || c == vm->t[TY_int] || c == vm->t[TY_bool];
 	}
 	if (is_kind(v, K_STR)) {
@@ -62,7 +64,7 @@ bool torch_dtype_of(struct vm *vm, struct val v, enum ag_dtype *dtype)
 }
 
 static bool list_value(struct vm *vm, struct val_args *args, struct list *list,
-		       struct ag_value *out)
+                       struct ag_value *out)
 {
 	struct ag_value *items = arena_array(&args->arena, struct ag_value, list->count + 1);
 
@@ -73,8 +75,7 @@ static bool list_value(struct vm *vm, struct val_args *args, struct list *list,
 	return true;
 }
 
-static bool iterable_value(struct vm *vm, struct val_args *args, struct val v,
-			   struct ag_value *out)
+static bool iterable_value(struct vm *vm, struct val_args *args, struct val v, struct ag_value *out)
 {
 	struct list *list = list_from(vm, v);
 	bool ok = list && list_value(vm, args, list, out);
@@ -133,7 +134,8 @@ static bool object_value(struct vm *vm, struct val_args *args, struct val v, str
 		*out = ag_none();
 		return true;
 	default:
-		if (!is_null(cls_find(vm, type_of(vm, v), vm->n[PN_float])) && rp_double(vm, v, &f)) {
+		if (!is_null(cls_find(vm, type_of(vm, v), vm->n[PN_float])) &&
+		    rp_double(vm, v, &f)) {
 			*out = ag_float(f);
 			return true;
 		}

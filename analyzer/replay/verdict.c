@@ -6,8 +6,8 @@
 
 const char *replay_kind_name(enum replay_kind kind)
 {
-	static const char *const names[] = {"unknown", "flat",	      "bounded",
-					    "linear",  "superlinear", "shrinking"};
+	static const char *const names[] = {"unknown", "flat",        "bounded",
+	                                    "linear",  "superlinear", "shrinking"};
 
 	return names[kind];
 }
@@ -77,7 +77,7 @@ static bool any(const double *at, uint32_t from, uint32_t to)
 }
 
 static struct replay_verdict judge(const double *tail, const double *diffs, uint32_t m,
-				   struct replay_verdict v)
+                                   struct replay_verdict v)
 {
 	uint32_t n = m - 1;
 	double total = 0;
