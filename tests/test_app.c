@@ -139,6 +139,28 @@ static const struct {
         {"--dump=ir clean.py", 0, "import", NULL, NULL},
         {"--dump=cfg clean.py", 0, "b1", NULL, NULL},
         {"--dump=ir notes.txt", 2, NULL, NULL, "notes.txt: neither Python"},
+        /* replay */
+        {"replay leak.py", 0, "leak.py:8: `for step in range(100):`, replayed 32 steps", NULL, NULL},
+        {"replay leak.py", 0, "held by", NULL, NULL},
+        {"replay leak.py:13 --steps 6", 0, "replayed 6 steps", NULL, NULL},
+        {"replay leak.py:1 --steps 6", 0, "replayed 6 steps", NULL, "this is leak.py:8"},
+        {"replay leak.py:99", 2, NULL, NULL, "leak.py has 15 lines"},
+        {"replay leak.py --steps 0", 2, NULL, NULL, "--steps must be at least 1"},
+        {"replay leak.py --memory 1GiB", 0, "; 1 GiB lasts ", NULL, NULL},
+        {"replay leak.py --color always", 0, "\x1b[1;31mlinear", NULL, NULL},
+        {"replay leak.py --format svg", 0, "<svg xmlns", "<html", NULL},
+        {"replay leak.py --format html", 0, "<!doctype html>", "http-equiv", NULL},
+        {"replay leak.py --format json", 0, "\"live_bytes\": [", NULL, NULL},
+        {"replay leak.py --format xml", 2, NULL, NULL, "must be one of text|json|svg|html"},
+        {"replay leak.py --cpp-headers shim -p out", 0, "linear", NULL, NULL},
+        {"replay leak.py --assert flat", 1, "flat: does not hold", NULL, NULL},
+        {"replay leak.py --assert bounded", 1, "bounded: does not hold", NULL, NULL},
+        {"replay leak.py --assert 1MiB", 0, "1MiB: holds", NULL, NULL},
+        {"replay leak.py --assert 1B", 1, "1B: does not hold", NULL, NULL},
+        {"replay leak.py --assert most", 2, NULL, NULL, "--assert must be flat, bounded or a size"},
+        {"replay leak.py --assert flat --steps 3", 2, "flat: cannot be told", NULL, NULL},
+        {"replay leak.py --output --assert flat", 1, NULL, "live bytes",
+         "--assert flat does not hold: bytes are linear, nodes linear"},
         /* other commands */
         {"rules", 0, "GL103  graph-accumulator", NULL, NULL},
         {"rules --format json", 0, "\"code\": \"GL103\"", NULL, NULL},
@@ -200,7 +222,7 @@ static bool is_given(const char *arguments, const struct option *option)
 /* Those that need more than a line are tested below, under their names. */
 static const char *const tested_below[] = {
         "stdin-filename", "add-noqa", "write-baseline", "isolated", "watch",  "fix",
-        "unsafe-fixes",   "diff",     "steps",          "assert",   "output",
+        "unsafe-fixes",   "diff",
 };
 
 START_TEST(every_option_is_run)

@@ -313,7 +313,7 @@ static int run_command(struct app *app)
 	case COMMAND_check:
 		return app_check(app);
 	case COMMAND_replay:
-		return app_fail("this build cannot replay a single loop");
+		return app_replay(app);
 	case COMMAND_explain:
 		return app_explain(app);
 	case COMMAND_rules:

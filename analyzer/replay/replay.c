@@ -12,6 +12,13 @@ const struct replay_budget replay_default_budget = {
 	.seconds = 20,
 };
 
+_Static_assert((int)REPLAY_KINDS == (int)AG_KIND_COUNT, "by_kind is by enum ag_kind");
+
+const char *replay_memory_name(uint32_t kind)
+{
+	return ag_kind_name((enum ag_kind)kind);
+}
+
 static char *keep_text(struct replay *r, const char *bytes, size_t length)
 {
 	return arena_text(r->request->arena, bytes, length);

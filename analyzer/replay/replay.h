@@ -41,7 +41,8 @@ struct replay_sample {
 /* One link of what holds the memory: "history" holds "list" at a line. */
 struct replay_link {
 	const char *text;
-	uint32_t line; /* 0: none */
+	const struct source *source; /* NULL: at no line */
+	uint32_t line;
 };
 
 struct replay_budget {
@@ -89,6 +90,8 @@ extern const struct replay_budget replay_default_budget;
 
 struct replay_result replay_run(const struct replay_request *request);
 const char *replay_kind_name(enum replay_kind kind);
+/* What samples' by_kind is by: "parameter", "gradient", ... */
+const char *replay_memory_name(uint32_t kind);
 
 /* --- loops.c */
 struct replay_loop {

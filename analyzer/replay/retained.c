@@ -277,6 +277,19 @@ static uint32_t line_of_name(struct replay *r, struct str *name)
 	return 0;
 }
 
+static void link_place(struct replay *r, const struct seen *one, struct replay_link *link)
+{
+	const uint32_t site = one->node ? ag_node_site(one->node) : 0;
+
+	link->line = site & ((1u << SITE_LINE_BITS) - 1);
+	if (link->line) {
+		link->source = torch_of(r->vm)->files[site >> SITE_LINE_BITS];
+	} else if (!one->node && !strcmp(one->role, "variable") && is_kind(one->key, K_STR)) {
+		link->line = line_of_name(r, AS(str, one->key));
+		link->source = link->line ? r->request->module->source : NULL;
+	}
+}
+
 static void link_add(struct replay *r, const struct seen *one, uint32_t times)
 {
 	struct arena scratch = {0};
@@ -298,9 +311,7 @@ static void link_add(struct replay *r, const struct seen *one, uint32_t times)
 	if (times > 1)
 		text_print(&text, ", %u times", times);
 	link->text = arena_text(r->request->arena, text_chars(&text), text.length);
-	link->line = one->node ? ag_node_site(one->node)
-		     : strcmp(one->role, "variable") == 0 && is_kind(one->key, K_STR)
-			     ? line_of_name(r, AS(str, one->key)) : 0;
+	link_place(r, one, link);
 	arena_release(&scratch);
 }
 

@@ -58,8 +58,13 @@ struct array {
 	struct ag_tensor *t; /* owned; never part of a graph */
 };
 
+/* A node's site is a line with the number of its file above it. */
+enum { SITE_LINE_BITS = 22, SITE_FILES = 1 << (32 - SITE_LINE_BITS) };
+
 struct torch {
 	struct ag_ctx *ctx;
+	const struct source *files[SITE_FILES]; /* that sites are in */
+	uint32_t file_count;
 	struct vm *vm;
 	struct id_map tensors, nodes;
 	uint32_t preserved;

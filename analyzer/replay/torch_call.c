@@ -146,13 +146,30 @@ static struct val call_failed(struct vm *vm, const char *name, struct val *a, ui
 }
 
 /* The line of the program that runs, whatever library code it went through. */
-static uint32_t line_now(struct vm *vm)
+/* SITE_FILES: there is no room for one more. */
+static uint32_t file_number(struct torch *torch, const struct source *source)
+{
+	uint32_t at = 0;
+
+	while (at < torch->file_count && torch->files[at] != source)
+		at++;
+	if (at == torch->file_count && at < SITE_FILES)
+		torch->files[torch->file_count++] = source;
+	return at;
+}
+
+static uint32_t site_now(struct vm *vm)
 {
 	struct frame *f = vm->frame;
+	uint32_t line, file;
 
 	while (f && f->code->library)
 		f = f->caller;
-	return f ? code_line(f->code, f->pc - 1) : 0;
+	if (!f)
+		return 0;
+	line = code_line(f->code, f->pc - 1);
+	file = file_number(torch_of(vm), f->code->module->source);
+	return file < SITE_FILES && line < 1u << SITE_LINE_BITS ? file << SITE_LINE_BITS | line : 0;
 }
 
 static struct val call_known(struct vm *vm, const char *name, struct val *a, uint32_t n,
@@ -171,7 +188,7 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 		arena_release(&args.arena);
 		return torch_opaque(vm, a, n, name);
 	}
-	ag_set_site(ctx_of(vm), line_now(vm));
+	ag_set_site(ctx_of(vm), site_now(vm));
 	own_stream = torch_with_generator(vm, kw);
 	ok = ag_call(ctx_of(vm), name,
 		     &(struct ag_args){args.at, args.count, args.keywords, args.nkeywords}, &results);

@@ -57,8 +57,7 @@ void amount_sparkline(struct text *out, const int64_t *values, uint32_t count)
 	}
 }
 
-/* "24 GiB" rather than "24.0 GiB": this figure was given, not measured. */
-static void add_memory(struct text *out, uint64_t bytes)
+void amount_memory(struct text *out, uint64_t bytes)
 {
 	uint64_t gib = 1ull << 30;
 
@@ -85,7 +84,7 @@ static void add_growth(const struct finding_replay *replay, uint64_t memory_byte
 	amount_sparkline(out, replay->live_bytes, replay->steps);
 	if (memory_bytes && replay->bytes_per_step >= 0.05 && replay->verdict == EVIDENCE_LINEAR) {
 		text_add_chars(out, "   ");
-		add_memory(out, memory_bytes);
+		amount_memory(out, memory_bytes);
 		text_add_chars(out, " lasts ");
 		amount_count(out, (uint64_t)((double)memory_bytes / replay->bytes_per_step));
 		text_add_chars(out, " steps");

@@ -8,6 +8,8 @@
 
 /* "0", "512 B", "44.0 KiB"; binary units. */
 void amount_bytes(struct text *out, double bytes);
+/* "24 GiB" rather than "24.0 GiB": this figure was given, not measured. */
+void amount_memory(struct text *out, uint64_t bytes);
 /* "571,950" */
 void amount_count(struct text *out, uint64_t count);
 /* "3 findings" */

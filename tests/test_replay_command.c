@@ -1,0 +1,143 @@
+/* `graphlint replay` as people run it, on programs of all kinds. */
+
+#include <check.h>
+#include <string.h>
+
+#include "tests/program.h"
+#include "tests/temp_tree.h"
+
+static const char flat[] = "import torch\n"
+                           "weight = torch.ones(3, requires_grad=True)\n"
+                           "total = 0\n"
+                           "for step in range(30):\n"
+                           "    (weight * 2).sum().backward()\n"
+                           "    weight.grad = None\n"
+                           "    total += 1\n"
+                           "print(total)\n";
+
+static const char window[] = "import torch\n"
+                             "from collections import deque\n"
+                             "weight = torch.ones(3, requires_grad=True)\n"
+                             "last = deque(maxlen=9)\n"
+                             "for step in range(30):\n"
+                             "    last.append((weight * 2).sum())\n";
+
+static const char blind[] = "import nowhere\n"
+                            "for batch in nowhere.batches():\n"
+                            "    for part in range(9):\n"
+                            "        nowhere.step(batch).backward()\n";
+
+static const char raises[] = "import torch\n"
+                             "kept = torch.ones(0)\n"
+                             "for i in range(9):\n"
+                             "    if i == 6:\n"
+                             "        raise ValueError('enough')\n"
+                             "    kept = torch.ones(i + 1)\n";
+
+static const char uses[] = "import torch\n"
+                           "from part import twice\n"
+                           "kept = []\n"
+                           "for i in range(9):\n"
+                           "    kept.append(twice(torch.ones(4, requires_grad=True)))\n";
+
+static const char loop_book[] = "{\"cells\": [{\"cell_type\": \"code\", \"metadata\": {}, "
+                                "\"source\": [\"import torch\\n\"]},\n"
+                                "{\"cell_type\": \"code\", \"metadata\": {}, \"source\": "
+                                "[\"for i in range(9):\\n\", \"    x = torch.ones(3)\"]}],\n"
+                                "\"metadata\": {}, \"nbformat\": 4, \"nbformat_minor\": 5}\n";
+
+static struct arena arena;
+
+static void enter(void)
+{
+	temp_tree_enter();
+	temp_tree_add_text("flat.py", flat);
+	temp_tree_add_text("window.py", window);
+	temp_tree_add_text("blind.py", blind);
+	temp_tree_add_text("raises.py", raises);
+	temp_tree_add_text("sub/uses.py", uses);
+	temp_tree_add_text("sub/part.py", "def twice(x):\n    return x * 2\n");
+	temp_tree_add_text("loop.ipynb", loop_book);
+	temp_tree_add_text("clean.py", "import torch\n\nprint(torch.ones(3).sum().item())\n");
+	temp_tree_add_text("notes.txt", "hello\n");
+}
+
+static void release(void)
+{
+	temp_tree_leave();
+	arena_release(&arena);
+}
+
+/* As in test_app.c: status, what standard output has and lacks, what is said. */
+static const struct {
+	const char *arguments;
+	int status;
+	const char *has, *lacks, *error;
+} cases[] = {
+        {"replay flat.py --assert flat", 0, "flat: holds", "held by", NULL},
+        {"replay flat.py --output", 0, "30\n", "live bytes", NULL},
+        {"replay flat.py --output --format json", 0, "\"output\": \"30\\n\"", NULL, NULL},
+        {"replay window.py --assert flat", 1, "flat: does not hold", NULL, NULL},
+        {"replay window.py --assert bounded", 0, "bounded: holds", NULL, NULL},
+        {"replay blind.py", 0, "stood in for: module nowhere", NULL, NULL},
+        {"replay blind.py --assert flat", 2, "flat: cannot be told", NULL, NULL},
+        {"replay sub/uses.py", 0, "sub/part.py:2", NULL, NULL},
+        {"replay loop.ipynb:4:3", 2, NULL, NULL, "loop.ipynb has no line 3 in a code cell 4"},
+        {"replay loop.ipynb:1", 2, NULL, NULL, "name the cell, too, as in loop.ipynb:3:1"},
+        {"replay loop.ipynb:2:2", 0, "loop.ipynb:cell 2:1: `for i in range(9):`", NULL, NULL},
+        {"replay clean.py", 2, NULL, NULL, "clean.py: there is no loop to replay"},
+        {"replay clean.py --output", 0, "3.0\n", NULL, NULL},
+        {"replay raises.py", 0, "bytes   linear, +4 B per step", NULL, "ValueError: enough"},
+        {"replay raises.py --output", 2, NULL, NULL, "ValueError: enough"},
+        {"replay missing.py:3", 2, NULL, NULL, "missing.py: No such file or directory"},
+        {"replay notes.txt", 2, NULL, NULL, "only Python and notebooks can be replayed"},
+        {"replay", 2, NULL, NULL, "which file?"},
+        {"replay leak.py flat.py", 2, NULL, NULL, "one file at a time"},
+};
+
+START_TEST(a_replay_does_what_it_says)
+{
+	struct program_run result = program_run(&arena, NULL, cases[_i].arguments);
+	const char *call = cases[_i].arguments;
+
+	ck_assert_msg(result.status == cases[_i].status, "`%s` exits with %d\n%s%s", call,
+	              result.status, result.out, result.err);
+	ck_assert_msg(!cases[_i].has || strstr(result.out, cases[_i].has), "`%s` prints:\n%s", call,
+	              result.out);
+	ck_assert_msg(!cases[_i].lacks || !strstr(result.out, cases[_i].lacks), "`%s` prints:\n%s",
+	              call, result.out);
+	ck_assert_msg(!cases[_i].error || strstr(result.err, cases[_i].error), "`%s` says:\n%s",
+	              call, result.err);
+	ck_assert_msg(cases[_i].error || !*result.err, "`%s` says:\n%s", call, result.err);
+}
+END_TEST
+
+START_TEST(standard_input_is_replayed)
+{
+	struct program_run plain = program_run(&arena, window, "replay - --assert bounded");
+	struct program_run named =
+	        program_run(&arena, uses, "replay --stdin-filename sub/typed.py -- -:5");
+
+	ck_assert_int_eq(plain.status, 0);
+	ck_assert_ptr_nonnull(strstr(plain.out, "stdin.py:5: "));
+	ck_assert_int_eq(named.status, 0);
+	ck_assert_ptr_nonnull(strstr(named.out, "sub/typed.py:4: "));
+	ck_assert_ptr_nonnull(strstr(named.out, "exact"));
+}
+END_TEST
+
+Suite *replay_command_suite(void);
+
+Suite *replay_command_suite(void)
+{
+	Suite *suite = suite_create("replay_command");
+	TCase *tests = tcase_create("replay_command");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, enter, release);
+	tcase_add_loop_test(tests, a_replay_does_what_it_says, 0,
+	                    (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_test(tests, standard_input_is_replayed);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
