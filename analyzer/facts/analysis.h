@@ -256,6 +256,8 @@ bool graph_holds_activations(struct analysis *a, const struct state *state, obje
 void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain);
 /* Code that is not known may run backward on it. */
 void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned);
+/* A mode that a function left behind matters to what is computed after it. */
+void feel_modes_left(struct analysis *a, const struct state *state, unsigned carried);
 bool graph_proven(const struct analysis *a, object_id id);
 
 /* events.c */

@@ -66,6 +66,8 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 		def_of(a, id)->api = entry;
 		result = object_write(a, state, id);
 	}
+	if (weights)
+		feel_modes_left(a, state, T_GRAPH);
 	result->tensor |= T_MODULE | T_OUTPUT;
 	if (object_read(state, module)->flags & O_DEVICE)
 		result->tensor |= T_DEVICE;

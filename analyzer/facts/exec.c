@@ -34,6 +34,31 @@ static int truth_of(const struct analysis *a, value_id value)
 	}
 }
 
+/* What no iteration reads before storing it again is gone when the next one starts. */
+static void forget_dead(struct run *run, struct state *state, loop_id loop)
+{
+	const struct activation *act = run->act;
+	const object_id globals = namespace_object(run->a, act->file);
+	const struct object *names = object_read(state, globals);
+
+	for (uint32_t s = 1; s < act->func->slots.count; s++) {
+		const enum slot_kind kind = act->func->slots.at[s].kind;
+
+		if ((kind == SLOT_LOCAL || kind == SLOT_HIDDEN) &&
+		    !flow_slot_lives(act->live, loop, s) &&
+		    field_get(object_read(state, act->frame), s).n != 0)
+			field_set(run->a, object_write(run->a, state, act->frame), s, (value_id){0});
+	}
+	for (uint32_t i = 0; act->func->kind == FUNC_MODULE && i < names->field_count; i++) {
+		const sym_id name = {names->fields[i].key};
+
+		if (flow_name_lives(act->live, loop, name) || names->fields[i].value.n == 0)
+			continue;
+		field_set(run->a, object_write(run->a, state, globals), name.n, (value_id){0});
+		names = object_read(state, globals);
+	}
+}
+
 static void edge(struct run *run, block_id from, block_id to, struct state *state)
 {
 	if (to.n == 0)
@@ -42,6 +67,7 @@ static void edge(struct run *run, block_id from, block_id to, struct state *stat
 	run->a->all_steps += state->count / FACTS_OBJECTS_A_STEP;
 	if (flow_is_back_edge(run->act->func, from, to)) {
 		state = state_copy(run->a, state);
+		forget_dead(run, state, run->act->func->blocks.at[to.n].loop);
 		state_sweep(run->a, state);
 		state_age(run->a, state, run->act->context, run->act->func->blocks.at[to.n].loop);
 		flow_edge(run->flow, to, state);

@@ -164,11 +164,10 @@ static void set_graph(struct analysis *a, struct state *state, object_id id, str
 	def_gather(a, id, object);
 }
 
-/* A mode that a function left behind matters to what is computed after it. */
-static void feel_modes_left(struct analysis *a, const struct state *state, unsigned carried)
+void feel_modes_left(struct analysis *a, const struct state *state, unsigned carried)
 {
 	for (uint32_t i = 0; i < a->left_count; i++)
-		if (state->modes == a->left[i].modes && carried & (T_GRAPH | T_ASSUMED))
+		if ((state->modes & a->left[i].modes) && carried & (T_GRAPH | T_ASSUMED))
 			a->pending.at[a->left[i].event].felt = true;
 }
 
