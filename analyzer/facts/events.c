@@ -627,6 +627,17 @@ static bool told_by_store(struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* Does a graph that some backward retains grow from step to step? */
+static bool retained_grows(struct analysis *a)
+{
+	for (uint32_t i = 1; i < a->pending.count; i++)
+		if (a->pending.at[i].kind == EVENT_CHAIN &&
+		    def_of(a, a->pending.at[i].kept)->reached_retained &&
+		    stands(a, &a->pending.at[i]))
+			return true;
+	return false;
+}
+
 void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts)
 {
 	for (uint32_t i = 1; i < a->functions.count; i++)
@@ -641,6 +652,8 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_facts *fa
 		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]))
 			continue;
 		fill_event(a, arena, &a->pending.at[i], &judged.event);
+		if (judged.event.kind == EVENT_RETAIN && retained_grows(a))
+			judged.event.flags |= EVENT_ACTIVATIONS;
 		vec_push(arena, &facts->events, judged);
 	}
 }

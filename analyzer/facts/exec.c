@@ -47,7 +47,8 @@ static void forget_dead(struct run *run, struct state *state, loop_id loop)
 		if ((kind == SLOT_LOCAL || kind == SLOT_HIDDEN) &&
 		    !flow_slot_lives(act->live, loop, s) &&
 		    field_get(object_read(state, act->frame), s).n != 0)
-			field_set(run->a, object_write(run->a, state, act->frame), s, (value_id){0});
+			field_set(run->a, object_write(run->a, state, act->frame), s,
+			          (value_id){0});
 	}
 	for (uint32_t i = 0; act->func->kind == FUNC_MODULE && i < names->field_count; i++) {
 		const sym_id name = {names->fields[i].key};
@@ -93,14 +94,16 @@ static void end_block(struct run *run, block_id block, uint32_t at, struct state
 {
 	const struct ir_block *b = &run->act->func->blocks.at[block.n];
 	const struct ir_inst *inst = inst_at(run->act, at);
-	int known;
+	const value_id value = operand(run->act, inst, 0);
+	const int known = truth_of(run->a, value);
 
+	for (uint32_t i = b->first; i < at; i++)
+		run->act->temps[i] = (value_id){0}; /* all are consumed */
 	switch ((enum ir_op)inst->op) {
 	case OP_jump:
 		edge(run, block, b->succ[0], state);
 		break;
 	case OP_branch:
-		known = truth_of(run->a, operand(run->act, inst, 0));
 		if (known != 0)
 			edge(run, block, b->succ[0], state);
 		if (known != 1)
@@ -112,7 +115,7 @@ static void end_block(struct run *run, block_id block, uint32_t at, struct state
 			edge(run, block, b->succ[0], state);
 		break;
 	case OP_return:
-		do_return(run, state, operand(run->act, inst, 0));
+		do_return(run, state, value);
 		break;
 	default:
 		break; /* raise: the handler has the state of the block's start and end */
