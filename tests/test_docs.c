@@ -18,7 +18,8 @@ static const char *const pages[] = {"README.md", "docs/configuration.md", "docs/
 static void enter(void)
 {
 	temp_tree_enter();
-	temp_tree_add_text("train.py", "import torch\n");
+	temp_tree_add_text("train.py", "import torch\n\nfor step in range(9):\n"
+	                               "    loss = torch.ones(3).sum()\n");
 	temp_tree_add_text("known.json", "{\"findings\": []}");
 }
 

@@ -1,10 +1,16 @@
 /* `graphlint replay` as people run it, on programs of all kinds. */
 
 #include <check.h>
+#include <jansson.h>
 #include <string.h>
 
 #include "tests/program.h"
 #include "tests/temp_tree.h"
+
+static const char leak[] = "import torch\n"
+                           "kept = []\n"
+                           "for step in range(100):\n"
+                           "    kept.append(torch.ones(9, requires_grad=True) * 2)\n";
 
 static const char flat[] = "import torch\n"
                            "weight = torch.ones(3, requires_grad=True)\n"
@@ -51,6 +57,7 @@ static struct arena arena;
 static void enter(void)
 {
 	temp_tree_enter();
+	temp_tree_add_text("leak.py", leak);
 	temp_tree_add_text("flat.py", flat);
 	temp_tree_add_text("window.py", window);
 	temp_tree_add_text("blind.py", blind);
@@ -75,6 +82,8 @@ static const struct {
 	const char *has, *lacks, *error;
 } cases[] = {
         {"replay flat.py --assert flat", 0, "flat: holds", "held by", NULL},
+        {"replay flat.py --output --format svg", 2, NULL, NULL, "--output has no place in svg"},
+        {"replay flat.py --output --format html", 0, "What it prints", NULL, NULL},
         {"replay flat.py --output", 0, "30\n", "live bytes", NULL},
         {"replay flat.py --output --format json", 0, "\"output\": \"30\\n\"", NULL, NULL},
         {"replay window.py --assert flat", 1, "flat: does not hold", NULL, NULL},
@@ -126,6 +135,102 @@ START_TEST(standard_input_is_replayed)
 }
 END_TEST
 
+static const char tags[] = "import torch\n"
+                           "kept = []\n"
+                           "weight = torch.ones(9, requires_grad=True)\n"
+                           "for step in [str(i) + '<b>&' for i in range(30)]:\n"
+                           "    kept.append(weight.exp())  # <script>\n";
+
+static json_t *replayed(const char *arguments)
+{
+	struct program_run result = program_run(&arena, NULL, arguments);
+	json_t *document = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
+
+	ck_assert_msg(document != NULL, "`%s` prints:\n%s", arguments, result.out);
+	return document;
+}
+
+static json_int_t at(const json_t *series, size_t index)
+{
+	return json_integer_value(json_array_get(series, index));
+}
+
+static void check_series(const json_t *document, size_t count)
+{
+	static const char *const names[] = {"live_bytes", "storages", "tensors", "nodes"};
+
+	ck_assert_uint_eq(count,
+	                  (size_t)json_integer_value(json_object_get(document, "iterations")));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_uint_eq(json_array_size(json_object_get(document, names[i])), count);
+}
+
+START_TEST(kinds_of_memory_add_up)
+{
+	json_t *document = replayed("replay sub/uses.py -f json"), *series;
+	const json_t *live = json_object_get(document, "live_bytes");
+	const char *name;
+
+	check_series(document, 9);
+	for (size_t i = 0; i < 9; i++) {
+		json_int_t sum = 0;
+
+		json_object_foreach(json_object_get(document, "by_kind"), name, series) sum +=
+		        at(series, i);
+		ck_assert_int_eq(sum, at(live, i));
+	}
+	ck_assert_int_gt(at(live, 8), at(live, 0));
+	json_decref(document);
+}
+END_TEST
+
+START_TEST(json_says_what_holds_it)
+{
+	json_t *document = replayed("replay sub/uses.py -f json --assert flat");
+	const json_t *chain = json_object_get(document, "retained_by");
+	const json_t *last = json_array_get(chain, json_array_size(chain) - 1);
+	const json_t *verdict = json_object_get(document, "verdict");
+
+	ck_assert_str_eq(json_string_value(json_object_get(document, "mode")), "exact");
+	ck_assert_str_eq(json_string_value(json_object_get(verdict, "kind")), "linear");
+	ck_assert(json_is_false(json_object_get(json_object_get(document, "assert"), "holds")));
+	ck_assert_str_eq(json_string_value(json_object_get(last, "filename")), "sub/part.py");
+	ck_assert_int_eq(json_integer_value(json_object_get(last, "line")), 2);
+	json_decref(document);
+	document = replayed("replay flat.py -f json");
+	ck_assert_uint_eq(json_array_size(json_object_get(document, "retained_by")), 0);
+	json_decref(document);
+}
+END_TEST
+
+START_TEST(pages_need_nothing_and_run_nothing)
+{
+	struct program_run page;
+
+	temp_tree_add_text("tags.py", tags);
+	page = program_run(&arena, NULL, "replay tags.py -f html");
+	ck_assert_int_eq(page.status, 0);
+	ck_assert_ptr_nonnull(strstr(page.out, "<svg "));
+	ck_assert_ptr_nonnull(strstr(page.out, "class=\"holds\""));
+	ck_assert_ptr_nonnull(strstr(page.out, "&lt;script&gt;"));
+	ck_assert_ptr_null(strstr(page.out, "<script"));
+	ck_assert_ptr_null(strstr(page.out, "<b>&"));
+	ck_assert_ptr_null(strstr(page.out, "src="));
+	ck_assert_ptr_null(strstr(page.out, "url("));
+	ck_assert_ptr_null(strstr(page.out, "href="));
+}
+END_TEST
+
+START_TEST(long_and_equal_rows_are_left_out)
+{
+	struct program_run flat_run = program_run(&arena, NULL, "replay flat.py");
+	struct program_run grown = program_run(&arena, NULL, "replay leak.py --steps 100");
+
+	ck_assert_ptr_nonnull(strstr(flat_run.out, "more steps, the same\n    30  "));
+	ck_assert_ptr_nonnull(strstr(grown.out, "80 more steps\n    93  "));
+}
+END_TEST
+
 Suite *replay_command_suite(void);
 
 Suite *replay_command_suite(void)
@@ -138,6 +243,10 @@ Suite *replay_command_suite(void)
 	tcase_add_loop_test(tests, a_replay_does_what_it_says, 0,
 	                    (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_test(tests, standard_input_is_replayed);
+	tcase_add_test(tests, kinds_of_memory_add_up);
+	tcase_add_test(tests, json_says_what_holds_it);
+	tcase_add_test(tests, pages_need_nothing_and_run_nothing);
+	tcase_add_test(tests, long_and_equal_rows_are_left_out);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -330,6 +330,20 @@ static int replay_program(struct app *app, struct program *program, const struct
 	return print_curve(app, program, claim, &result);
 }
 
+static bool check_options(const struct app *app, struct claim *claim)
+{
+	const struct settings *settings = &app->settings;
+
+	if (command_line_has(&app->line, OPTION_steps) && !settings_number(settings, OPTION_steps))
+		app_fail("--steps must be at least 1");
+	else if (settings_flag(settings, OPTION_output) &&
+	         !strcmp(app_choice(app, OPTION_replay_format), "svg"))
+		app_fail("--output has no place in svg: use text, json or html");
+	else
+		return read_claim(app, claim);
+	return false;
+}
+
 int app_replay(struct app *app)
 {
 	struct program program;
@@ -341,11 +355,8 @@ int app_replay(struct app *app)
 		return app_fail(app->line.operands.count
 		                        ? "one file at a time: `graphlint replay FILE[:LINE]`"
 		                        : "which file? `graphlint replay FILE[:LINE]`");
-	if (!app_load_settings(app) || !read_claim(app, &claim))
+	if (!app_load_settings(app) || !check_options(app, &claim))
 		return EXIT_TROUBLE;
-	if (command_line_has(&app->line, OPTION_steps) &&
-	    !settings_number(&app->settings, OPTION_steps))
-		return app_fail("--steps must be at least 1");
 	target = read_target(app, app->line.operands.at[0]);
 	if (open_program(app, &program, &target))
 		status = replay_program(app, &program, &claim, target.line);

@@ -77,6 +77,11 @@ bool curve_is_blind(const struct replay_result *result)
 	return true;
 }
 
+bool curve_has_chain(const struct replay_result *result)
+{
+	return result->chain_count && (curve_grows(&result->bytes) || curve_grows(&result->nodes));
+}
+
 const char *curve_stop(const struct replay_result *result)
 {
 	return result->error ? result->error : result->limit;

@@ -52,6 +52,8 @@ void curve_nodes_verdict(const struct replay_result *result, struct text *out);
 bool curve_grows(const struct replay_verdict *verdict);
 /* Nothing but stand-ins: not one tensor was seen, so the verdict says nothing. */
 bool curve_is_blind(const struct replay_result *result);
+/* Bytes or nodes grow, and what holds them was found. */
+bool curve_has_chain(const struct replay_result *result);
 /* Why there are not more samples; NULL: the loop ran as far as it was asked to. */
 const char *curve_stop(const struct replay_result *result);
 

@@ -68,7 +68,7 @@ static void add_chain(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
 
-	if (!result->chain_count)
+	if (!curve_has_chain(result))
 		return;
 	text_add_chars(out, "<h2>What holds it</h2>\n<ol class=\"chain\">\n");
 	for (uint32_t i = 0; i < result->chain_count; i++) {
@@ -89,7 +89,8 @@ static void add_chain(const struct curve *curve, struct text *out)
 
 static bool holds(const struct curve *curve, uint32_t line)
 {
-	for (uint32_t i = 0; i < curve->result->chain_count; i++) {
+	for (uint32_t i = 0; curve_has_chain(curve->result) && i < curve->result->chain_count;
+	     i++) {
 		const struct replay_link *link = &curve->result->chain[i];
 
 		if (link->source == curve->source && link->line == line)
@@ -104,7 +105,7 @@ static bool is_near(const struct curve *curve, uint32_t line)
 
 	if (line + AROUND >= result->loop_line && line <= result->loop_end + AROUND)
 		return true;
-	for (uint32_t i = 0; i < result->chain_count; i++) {
+	for (uint32_t i = 0; curve_has_chain(result) && i < result->chain_count; i++) {
 		const uint32_t at = result->chain[i].line;
 
 		if (result->chain[i].source == curve->source && line + AROUND >= at &&

@@ -81,7 +81,7 @@ static void add_holders(struct emitter *json, const struct curve *curve)
 		emit_text(json, NULL, result->stand_ins[i]);
 	emit_close_array(json);
 	emit_open_array(json, "retained_by");
-	for (uint32_t i = 0; i < result->chain_count; i++) {
+	for (uint32_t i = 0; curve_has_chain(result) && i < result->chain_count; i++) {
 		const struct replay_link *link = &result->chain[i];
 
 		emit_open_object(json, NULL);

@@ -263,7 +263,7 @@ static void add_chain(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
 
-	if (!result->chain_count || !(curve_grows(&result->bytes) || curve_grows(&result->nodes)))
+	if (!curve_has_chain(result))
 		return;
 	style_text(out, curve->color, STYLE_BOLD, "held by\n");
 	for (uint32_t i = 0; i < result->chain_count; i++)
