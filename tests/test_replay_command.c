@@ -82,6 +82,8 @@ static const struct {
 	const char *has, *lacks, *error;
 } cases[] = {
         {"replay flat.py --assert flat", 0, "flat: holds", "held by", NULL},
+        {"replay sub/part.py:2 --steps 5", 0, "`return x * 2`, its function called 5 times", NULL,
+         NULL},
         {"replay flat.py --output --format svg", 2, NULL, NULL, "--output has no place in svg"},
         {"replay flat.py --output --format html", 0, "What it prints", NULL, NULL},
         {"replay flat.py --output", 0, "30\n", "live bytes", NULL},

@@ -66,6 +66,11 @@ bool curve_grows(const struct replay_verdict *verdict)
 	return verdict->kind == REPLAY_LINEAR || verdict->kind == REPLAY_SUPERLINEAR;
 }
 
+bool curve_is_of_calls(const struct replay_result *result)
+{
+	return result->loop_kind && !strcmp(result->loop_kind, "function");
+}
+
 bool curve_is_blind(const struct replay_result *result)
 {
 	if (result->exact)

@@ -42,6 +42,8 @@ void curve_html(const struct curve *curve, struct text *out);
 /* Kinds of memory as they are stacked: what stays at the bottom. */
 extern const uint8_t curve_order[REPLAY_KINDS];
 bool curve_has_kind(const struct replay_result *result, uint32_t kind);
+/* There was no loop: the function around a line was called again and again. */
+bool curve_is_of_calls(const struct replay_result *result);
 /* A line of the source without the blanks around it, in the text's arena. */
 const char *curve_line(const struct source *source, uint32_t line, struct arena *arena);
 /* "train.py:8", "nb.ipynb:cell 3:5" */

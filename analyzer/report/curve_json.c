@@ -68,7 +68,7 @@ static void add_loop(struct emitter *json, const struct curve *curve)
 	emit_open_object(json, "loop");
 	add_row(json, "line", curve->source, result->loop_line);
 	emit_optional(json, "kind", result->loop_kind);
-	emit_optional(json, "function", result->loop_function);
+	emit_optional(json, "function", curve_is_of_calls(result) ? NULL : result->loop_function);
 	emit_close_object(json);
 }
 

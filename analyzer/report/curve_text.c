@@ -295,12 +295,17 @@ static void add_heading(const struct curve *curve, struct text *out)
 	text_add_chars(out, ": `");
 	show_text(out, curve_line(curve->source, result->loop_line, out->arena));
 	text_add_char(out, '`');
-	if (result->loop_function) {
-		text_add_chars(out, " in ");
-		show_text(out, result->loop_function);
+	if (curve_is_of_calls(result)) {
+		text_add_chars(out, ", its function called ");
+		amount_of(out, result->count, "time", "times");
+	} else {
+		if (result->loop_function) {
+			text_add_chars(out, " in ");
+			show_text(out, result->loop_function);
+		}
+		text_add_chars(out, ", replayed ");
+		amount_of(out, result->count, "step", "steps");
 	}
-	text_add_chars(out, ", replayed ");
-	amount_of(out, result->count, "step", "steps");
 	text_add_chars(out, "\n\n");
 }
 
