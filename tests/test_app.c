@@ -140,7 +140,8 @@ static const struct {
         {"--dump=cfg clean.py", 0, "b1", NULL, NULL},
         {"--dump=ir notes.txt", 2, NULL, NULL, "notes.txt: neither Python"},
         /* replay */
-        {"replay leak.py", 0, "leak.py:8: `for step in range(100):`, replayed 32 steps", NULL, NULL},
+        {"replay leak.py", 0, "leak.py:8: `for step in range(100):`, replayed 32 steps", NULL,
+         NULL},
         {"replay leak.py", 0, "held by", NULL, NULL},
         {"replay leak.py:13 --steps 6", 0, "replayed 6 steps", NULL, NULL},
         {"replay leak.py:1 --steps 6", 0, "replayed 6 steps", NULL, "this is leak.py:8"},
@@ -221,8 +222,8 @@ static bool is_given(const char *arguments, const struct option *option)
 
 /* Those that need more than a line are tested below, under their names. */
 static const char *const tested_below[] = {
-        "stdin-filename", "add-noqa", "write-baseline", "isolated", "watch",  "fix",
-        "unsafe-fixes",   "diff",
+        "stdin-filename", "add-noqa", "write-baseline", "isolated",
+        "watch",          "fix",      "unsafe-fixes",   "diff",
 };
 
 START_TEST(every_option_is_run)
