@@ -160,10 +160,12 @@ struct def {
 	bool kept_activations; /* still saved something when its iteration ended */
 	bool watched;          /* an event asks for kept_activations */
 	bool escaped;
-	bool used_again; /* by an operation after a backward that kept its graph */
-	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
-	bool read;       /* container: something looks at what it holds */
-	bool drained;    /* container: elements are taken out of it one by one */
+	context_id
+	        returned_by; /* the call that hands it on alive, of those around where it is made */
+	bool used_again;     /* by an operation after a backward that kept its graph */
+	bool running;        /* NAMESPACE: its body was started; IMPORTED: being looked up */
+	bool read;           /* container: something looks at what it holds */
+	bool drained;        /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;

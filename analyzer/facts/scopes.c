@@ -154,7 +154,7 @@ void mode_statement(struct analysis *a, struct activation *act, struct state *st
                     value_id argument)
 {
 	state->modes = modes_of(a, API_MODE_ARGUMENT, argument);
-	if (result_is_dropped(act, inst))
+	if (result_is_dropped(act, inst) && state->modes != (MODE_ON | MODE_OFF))
 		state->mode_set = inst;
 }
 

@@ -1,0 +1,323 @@
+/* Judges at the end of an analysis what was noted while it ran. */
+
+#include <string.h>
+
+#include "analyzer/facts/analysis.h"
+
+static struct event_place born_place(const struct analysis *a, object_id kept, const char **text)
+{
+	object_id at = kept;
+
+	for (int depth = 0; depth < 64; depth++) {
+		const struct value *parents = value_get(a, def_of(a, at)->parents_seen);
+		object_id next = {0};
+
+		for (uint32_t i = 0; i < parents->count && next.n == 0; i++)
+			if (parents->refs[i].n / 2 < at.n / 2)
+				next = parents->refs[i];
+		if (next.n == 0)
+			break;
+		at = next;
+	}
+	*text = def_of(a, at)->api ? api_name(def_of(a, at)->api) : NULL;
+	return def_of(a, at)->place;
+}
+
+static const char *source_text(const struct project_file *file, struct arena *arena,
+                               struct span span)
+{
+	uint32_t length = span.end - span.start;
+
+	if (length == 0 || length > 60 || span.end > file->source->length)
+		return NULL;
+	return arena_text(arena, file->source->text + span.start, length);
+}
+
+static void fill_event(struct analysis *a, struct arena *arena, const struct pending *p,
+                       struct event *event)
+{
+	const struct def *holder = def_of(a, p->holder);
+
+	event->kind = p->kind;
+	event->flags = p->flags;
+	event->holder = p->holder_kind;
+	event->holder_name = p->holder_name;
+	event->function = intern_chars(a->names, p->func->qualified, NULL);
+	event->at = p->place.source ? p->place : place_of(p->file, p->func, p->inst);
+	event->needed = p->needed;
+	if (p->holder.n && holder->file)
+		event->made = holder->place;
+	if (p->kept.n) {
+		event->born = born_place(a, p->kept, &event->born_text);
+		event->value_name = source_text(def_of(a, p->kept)->file, arena,
+		                                def_of(a, p->kept)->place.span);
+		if (def_of(a, p->kept)->kept_activations && !p->after_use)
+			event->flags |= EVENT_ACTIVATIONS;
+		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
+	} else {
+		event->certainty = CERTAINTY_KNOWN;
+	}
+}
+
+static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop,
+                             bool retaining_only)
+{
+	for (uint32_t i = 0; i < a->backwards.count; i++) {
+		const struct def at = {.kind = OBJECT_TENSOR,
+		                       .context = a->backwards.at[i].context,
+		                       .inst = a->backwards.at[i].inst};
+
+		if (a->backwards.at[i].retains < retaining_only)
+			continue;
+		if (made_inside(a, &at, context, loop))
+			return true;
+	}
+	return false;
+}
+
+static bool eval_stands(const struct analysis *a, const struct pending *p)
+{
+	const struct def *kept = def_of(a, p->kept);
+	context_id context;
+	loop_id loop;
+
+	return !kept->reached && !kept->escaped &&
+	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
+	       context.n == p->context.n && !backward_in_loop(a, context, loop, false);
+}
+
+static loop_id loop_at(const struct ir_func *func, uint32_t inst)
+{
+	for (uint32_t b = 1; b < func->blocks.count; b++) {
+		const struct ir_block *block = &func->blocks.at[b];
+
+		if (inst >= block->first && inst < block->first + block->count)
+			return block->loop;
+	}
+	return (loop_id){0};
+}
+
+/* A chain that a retaining backward goes through is wanted within the step that
+ * ends with it; what enters the next step has been through backward already. */
+static bool outlives_backward(struct analysis *a, const struct pending *p)
+{
+	const struct flow_live *live = function_facts(a, p->file, p->func)->live;
+	loop_id loop = loop_at(p->func, p->inst);
+
+	if (loop.n == 0)
+		return true;
+	for (; loop.n != 0; loop = p->func->loops.at[loop.n].parent)
+		if (variable_lives(a, live, p->func, loop, p->carrier) &&
+		    backward_in_loop(a, p->context, loop, true))
+			return true;
+	return false;
+}
+
+/* Does another backward go through the graph that this one retains? */
+static bool needed_again(const struct analysis *a, object_id graph, int depth)
+{
+	const struct def *def = def_of(a, graph);
+	const struct value *parents = value_get(a, def->parents_seen);
+
+	if (def->used_again || def->backward_sites & (def->backward_sites - 1))
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
+		if (parents->refs[i].n / 2 != graph.n / 2 &&
+		    needed_again(a, parents->refs[i], depth - 1))
+			return true;
+	return false;
+}
+
+static bool continues(const struct analysis *a, object_id graph, object_id from, int depth)
+{
+	const struct value *parents = value_get(a, def_of(a, graph)->parents_seen);
+
+	if (graph.n / 2 == from.n / 2)
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
+		if (parents->refs[i].n / 2 != graph.n / 2 &&
+		    continues(a, parents->refs[i], from, depth - 1))
+			return true;
+	return false;
+}
+
+/* Is it the graph of a model that was put into evaluation? */
+static bool evaluates(const struct analysis *a, object_id kept, uint32_t first)
+{
+	for (uint32_t i = first; i < a->pending.count; i++)
+		if (a->pending.at[i].kind == EVENT_EVAL &&
+		    continues(a, kept, a->pending.at[i].kept, 10))
+			return true;
+	return false;
+}
+
+/* With unknown callers the grad mode is unknown too, and so is what becomes of a
+ * graph: only code that itself trains, or evaluates, shows what it means. */
+void events_doubt(struct analysis *a, uint32_t first)
+{
+	for (uint32_t i = first; i < a->pending.count; i++) {
+		struct pending *p = &a->pending.at[i];
+		const bool keeps =
+		        p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_LAST;
+
+		p->incomplete |=
+		        a->exhausted || (keeps && !a->trains && !evaluates(a, p->kept, first));
+	}
+}
+
+/* Its graph is part of what an unknown caller got, who may cut it. */
+static bool given_away(const struct analysis *a, object_id kept)
+{
+	const struct value *parents = value_get(a, def_of(a, kept)->parents_seen);
+
+	for (uint32_t i = 0; i < parents->count; i++)
+		if (parents->refs[i].n / 2 != kept.n / 2 && def_of(a, parents->refs[i])->escaped)
+			return true;
+	return def_of(a, kept)->escaped;
+}
+
+/* A holder that nobody looks into is not why backward came by. */
+static bool is_read(const struct analysis *a, const struct pending *p)
+{
+	return p->holder_kind == HOLDER_OBJECT || p->holder_kind == HOLDER_TENSOR ||
+	       def_of(a, p->holder)->read;
+}
+
+static bool runs_forward(const struct analysis *a, context_id context)
+{
+	for (; context.n != 0; context = context_get(a, context)->parent)
+		if (sym_is(context_get(a, context)->func->name, SYM_forward))
+			return true;
+	return false;
+}
+
+/* Gathered or summed up within a module, or a function whose callers are not known,
+ * that hands it on alive. A model in evaluation is another matter. */
+static bool is_handed_on(const struct analysis *a, const struct pending *p)
+{
+	return (p->from_outside || runs_forward(a, p->context)) &&
+	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) &&
+	       p->context.n == def_of(a, p->holder)->context.n &&
+	       p->context.n == def_of(a, p->kept)->returned_by.n && !evaluates(a, p->kept, 1);
+}
+
+static bool stands(struct analysis *a, const struct pending *p)
+{
+	const struct def *kept = def_of(a, p->kept);
+	context_id where;
+	loop_id loop;
+
+	if (p->incomplete || is_handed_on(a, p))
+		return false;
+	switch (p->kind) {
+	case EVENT_HOOK_CYCLE:
+		return graph_proven(a, p->kept);
+	case EVENT_MODE_LEFT:
+		return p->felt;
+	case EVENT_VIEW_STORE:
+		return !p->from_outside || def_of(a, p->holder)->context.n != p->context.n;
+	case EVENT_FLUSH:
+	case EVENT_SYNC:
+		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
+	case EVENT_CREATE_GRAPH:
+		return !a->gradients_cleared;
+	case EVENT_CHAIN:
+		if (p->from_outside && given_away(a, p->kept))
+			return false;
+		if (kept->reached_retained && !outlives_backward(a, p))
+			return false;
+		return !kept->reached_old && graph_proven(a, p->kept);
+	case EVENT_STORE:
+		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
+		       !def_of(a, p->holder)->drained && graph_proven(a, p->kept);
+	case EVENT_LAST:
+		return !kept->reached && !kept->escaped && kept->kept_activations &&
+		       graph_proven(a, p->kept);
+	case EVENT_EVAL:
+		return eval_stands(a, p);
+	case EVENT_RETAIN:
+		return p->kept.n != 0 && !needed_again(a, p->kept, 8);
+	default:
+		return true;
+	}
+}
+
+/* A graph that a store keeps is told of there, once. */
+static bool told_by_store(struct analysis *a, const struct pending *p)
+{
+	if (p->kind != EVENT_EVAL)
+		return false;
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		const struct pending *other = &a->pending.at[i];
+
+		if ((other->kind == EVENT_STORE || other->kind == EVENT_CHAIN ||
+		     other->kind == EVENT_LAST) &&
+		    stands(a, other) && continues(a, other->kept, p->kept, 10))
+			return true;
+	}
+	return false;
+}
+
+/* Does a graph that some backward retains grow from step to step? */
+static bool retained_grows(struct analysis *a)
+{
+	for (uint32_t i = 1; i < a->pending.count; i++)
+		if (a->pending.at[i].kind == EVENT_CHAIN &&
+		    def_of(a, a->pending.at[i].kept)->reached_retained &&
+		    stands(a, &a->pending.at[i]))
+			return true;
+	return false;
+}
+
+void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts)
+{
+	for (uint32_t i = 1; i < a->functions.count; i++)
+		if (a->functions.at[i].known)
+			vec_push(arena, &facts->known, a->functions.at[i].func);
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		struct judged_event judged = {
+		        .func = a->pending.at[i].func,
+		        .from_outside = a->pending.at[i].from_outside,
+		};
+
+		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]))
+			continue;
+		fill_event(a, arena, &a->pending.at[i], &judged.event);
+		if (judged.event.kind == EVENT_RETAIN && retained_grows(a))
+			judged.event.flags |= EVENT_ACTIVATIONS;
+		vec_push(arena, &facts->events, judged);
+	}
+}
+
+static const char *copy_text(struct arena *arena, const char *text)
+{
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+struct event event_copy(struct arena *arena, const struct event *event)
+{
+	struct event copy = *event;
+
+	copy.value_name = copy_text(arena, event->value_name);
+	return copy; /* the other texts are the run's names and the API table's */
+}
+
+const char *event_kind_name(enum event_kind kind)
+{
+	static const char *const names[] = {
+	        "store",      "chain",      "last",         "eval",          "mode-unused",
+	        "mode-left",  "retain",     "create-graph", "context-store", "hook-cycle",
+	        "data-store", "view-store", "flush",        "sync",          "data-read",
+	};
+
+	return names[kind];
+}
+
+const char *holder_name(enum holder_kind holder)
+{
+	static const char *const names[] = {
+	        "", "list", "tuple", "set", "deque", "dict", "tensor", "object",
+	};
+
+	return names[holder];
+}
