@@ -8,8 +8,11 @@
 #include "analyzer/source/source.h"
 
 const struct replay_budget replay_default_budget = {
-	.steps = 50000000, .host_bytes = 1ull << 30, .live_bytes = 1ull << 31, .nodes = 4000000,
-	.seconds = 20,
+        .steps = 50000000,
+        .host_bytes = 1ull << 30,
+        .live_bytes = 1ull << 31,
+        .nodes = 4000000,
+        .seconds = 20,
 };
 
 _Static_assert((int)REPLAY_KINDS == (int)AG_KIND_COUNT, "by_kind is by enum ag_kind");
@@ -51,7 +54,8 @@ static void take_sample(struct replay *r)
 
 	if (r->result->count == r->capacity) {
 		uint32_t capacity = r->capacity ? r->capacity * 2 : 64;
-		struct replay_sample *all = arena_array(r->request->arena, struct replay_sample, capacity);
+		struct replay_sample *all =
+		        arena_array(r->request->arena, struct replay_sample, capacity);
 
 		if (r->result->count)
 			memcpy(all, r->result->samples, r->result->count * sizeof(*all));
@@ -364,8 +368,9 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	r->result->loop_line = r->loop->line;
 	r->result->loop_end = r->loop->end_line;
 	r->result->loop_kind = r->loop->kind;
-	r->result->loop_function = r->loop->function
-					   ? keep_text(r, r->loop->function, strlen(r->loop->function)) : NULL;
+	r->result->loop_function =
+	        r->loop->function ? keep_text(r, r->loop->function, strlen(r->loop->function))
+	                          : NULL;
 }
 
 static void vm_start(struct replay *r, const struct replay_budget *budget)

@@ -11,8 +11,8 @@
 #include "analyzer/ir/ir.h"
 
 enum {
-	REPLAY_KINDS = 6,	  /* of memory: enum ag_kind */
-	REPLAY_STEPS = 32,	  /* iterations without --steps */
+	REPLAY_KINDS = 6,  /* of memory: enum ag_kind */
+	REPLAY_STEPS = 32, /* iterations without --steps */
 	REPLAY_MAX_STAND_INS = 64,
 	REPLAY_MAX_CHAIN = 24,
 };
@@ -46,7 +46,7 @@ struct replay_link {
 };
 
 struct replay_budget {
-	uint64_t steps;	     /* instructions */
+	uint64_t steps;      /* instructions */
 	uint64_t host_bytes; /* Python's objects */
 	uint64_t live_bytes; /* tensors */
 	uint64_t nodes;
@@ -56,9 +56,9 @@ struct replay_budget {
 struct replay_request {
 	struct arena *arena;
 	struct intern *names;
-	const struct ir_module *module; /* the program */
-	uint32_t line;	     /* of the loop, or inside it; 0: the main loop */
-	uint32_t iterations; /* stop after so many; 0: run the program to its end */
+	const struct ir_module *module;     /* the program */
+	uint32_t line;                      /* of the loop, or inside it; 0: the main loop */
+	uint32_t iterations;                /* stop after so many; 0: run the program to its end */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
 	/* The IR of a module of the project, NULL if there is none. */
 	const struct ir_module *(*find_module)(void *data, const char *name, bool *is_package);
@@ -68,7 +68,7 @@ struct replay_request {
 struct replay_result {
 	uint32_t loop_line; /* 0: no loop was found */
 	uint32_t loop_end;
-	const char *loop_kind;	   /* "backward", "backward-call", "model", "plain" */
+	const char *loop_kind;     /* "backward", "backward-call", "model", "plain" */
 	const char *loop_function; /* NULL: top level */
 	struct replay_sample *samples;
 	uint32_t count;
@@ -83,7 +83,7 @@ struct replay_result {
 	const char *error;     /* the exception that ended it; NULL: none */
 	const char *traceback; /* the same with its frames */
 	const char *limit;     /* which budget ended it; NULL: none */
-	uint64_t steps;	       /* instructions that ran */
+	uint64_t steps;        /* instructions that ran */
 };
 
 extern const struct replay_budget replay_default_budget;
@@ -104,11 +104,11 @@ struct replay_loop {
 };
 /* In source order; the array lives in the arena. */
 uint32_t replay_loops(struct arena *arena, const struct intern *names,
-		      const struct ir_module *module, struct replay_loop **loops);
+                      const struct ir_module *module, struct replay_loop **loops);
 /* The loop on a line, around it, or (line 0) the outermost one that trains. */
 const struct replay_loop *replay_choose(const struct ir_module *module,
-					const struct replay_loop *loops, uint32_t count,
-					uint32_t line);
+                                        const struct replay_loop *loops, uint32_t count,
+                                        uint32_t line);
 
 /* --- verdict.c: as the measuring script on real PyTorch decides */
 struct replay_verdict replay_verdict(const uint64_t *series, uint32_t count);

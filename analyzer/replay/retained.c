@@ -35,7 +35,8 @@ void measure_mark(struct replay *r)
 	if (r->marks == r->mark_capacity) {
 		r->mark_capacity = r->mark_capacity ? r->mark_capacity * 2 : 64;
 		r->node_marks = checked_realloc(r->node_marks, r->mark_capacity, sizeof(uint64_t));
-		r->storage_marks = checked_realloc(r->storage_marks, r->mark_capacity, sizeof(uint64_t));
+		r->storage_marks =
+		        checked_realloc(r->storage_marks, r->mark_capacity, sizeof(uint64_t));
 	}
 	if (r->marks < 64) {
 		ag_each_node(ctx_of(r->vm), newest_node, &newest);
@@ -110,8 +111,9 @@ static bool known_add(struct search *s, const void *p)
 
 static void seen_add(struct search *s, struct seen one)
 {
-	const void *p = one.object ? (const void *)one.object
-			: one.tensor ? (const void *)one.tensor : (const void *)one.node;
+	const void *p = one.object   ? (const void *)one.object
+	                : one.tensor ? (const void *)one.tensor
+	                             : (const void *)one.node;
 
 	if (s->count >= CHAIN_MAX_SEEN || !known_add(s, p))
 		return;
@@ -127,7 +129,8 @@ static bool child_object(void *walk, struct val child, const char *role, struct 
 	struct search *s = walk;
 
 	/* Modules and classes lead everywhere and hold nothing themselves. */
-	if (child.as.o->kind == K_CLASS || child.as.o->kind == K_MODULE || child.as.o->kind == K_NATIVE)
+	if (child.as.o->kind == K_CLASS || child.as.o->kind == K_MODULE ||
+	    child.as.o->kind == K_NATIVE)
 		return true;
 	seen_add(s, (struct seen){.object = child.as.o, .from = s->next, .role = role, .key = key});
 	return true;
@@ -144,7 +147,8 @@ static void open_tensor(struct search *s, struct ag_tensor *t)
 	if (fn)
 		seen_add(s, (struct seen){.node = fn, .from = s->next, .role = "grad_fn"});
 	if (ag_grad_of(t))
-		seen_add(s, (struct seen){.tensor = ag_grad_of(t), .from = s->next, .role = "grad"});
+		seen_add(s,
+		         (struct seen){.tensor = ag_grad_of(t), .from = s->next, .role = "grad"});
 	if (ag_base(t))
 		seen_add(s, (struct seen){.tensor = ag_base(t), .from = s->next, .role = "base"});
 }
@@ -157,10 +161,14 @@ static void open_node(struct search *s, struct ag_node *n)
 		s->found = s->next;
 	for (uint32_t i = 0; i < ag_node_edges(n); i++)
 		if (ag_node_edge(n, i))
-			seen_add(s, (struct seen){.node = ag_node_edge(n, i), .from = s->next, .role = "edge"});
+			seen_add(s, (struct seen){.node = ag_node_edge(n, i),
+			                          .from = s->next,
+			                          .role = "edge"});
 	for (uint32_t i = 0; !ag_node_freed(n) && i < ag_node_saved(n); i++)
 		if (ag_node_saved_at(n, i, &info) && info.tensor)
-			seen_add(s, (struct seen){.tensor = info.tensor, .from = s->next, .role = "saved"});
+			seen_add(s, (struct seen){.tensor = info.tensor,
+			                          .from = s->next,
+			                          .role = "saved"});
 }
 
 static void open_next(struct search *s)
@@ -192,7 +200,8 @@ static void root_names(struct search *s, struct dict *ns)
 		if (e->value.tag != PY_OBJECT || e->value.as.o->kind == K_MODULE ||
 		    e->value.as.o->kind == K_NATIVE || chars_of(e->key)[0] == '$')
 			continue;
-		seen_add(s, (struct seen){.object = e->value.as.o, .role = "variable", .key = e->key});
+		seen_add(s,
+		         (struct seen){.object = e->value.as.o, .role = "variable", .key = e->key});
 	}
 }
 
@@ -205,8 +214,9 @@ static void root_frame(struct search *s, struct frame *f)
 		if (is_kind(v, K_CELL))
 			v = AS(cell, v)->value;
 		if (v.tag == PY_OBJECT)
-			seen_add(s, (struct seen){.object = v.as.o, .role = name->length ? "variable" : "loop",
-						  .key = val_obj(name)});
+			seen_add(s, (struct seen){.object = v.as.o,
+			                          .role = name->length ? "variable" : "loop",
+			                          .key = val_obj(name)});
 	}
 }
 
@@ -240,10 +250,10 @@ static const char *object_text(struct replay *r, const struct seen *one, struct 
 		struct ag_tensor *t = one->tensor ? one->tensor : ((struct tensor *)(void *)o)->t;
 
 		text_print(out, "tensor of %llu B",
-			   (unsigned long long)(t ? ag_storage_bytes(ag_storage_of(t)) : 0));
+		           (unsigned long long)(t ? ag_storage_bytes(ag_storage_of(t)) : 0));
 	} else if (o->kind == K_LIST || o->kind == K_TUPLE) {
 		text_print(out, "%s of %u", o->kind == K_LIST ? "list" : "tuple",
-			   ((struct list *)(void *)o)->count);
+		           ((struct list *)(void *)o)->count);
 	} else if (o->kind == K_DICT) {
 		text_print(out, "dict of %u", ((struct dict *)(void *)o)->count);
 	} else if (o->kind == K_FUNCTION) {
@@ -269,7 +279,7 @@ static uint32_t line_of_name(struct replay *r, struct str *name)
 			if (store->op != OP_store)
 				continue;
 			sym = store->sub == SUB_scope_slot ? func->slots.at[store->name].name
-							   : (sym_id){store->name};
+			                                   : (sym_id){store->name};
 			if (str_of_sym(r->vm, sym) == name)
 				return source_line_at(ir->source, store->span.start) + 1;
 		}
@@ -349,7 +359,8 @@ void measure_chain(struct replay *r)
 	if (r->result->samples[r->marks - 1].nodes > r->result->samples[middle].nodes) {
 		s.node_from = r->node_marks[middle - 1];
 		s.node_to = r->node_marks[middle];
-	} else if (r->result->samples[r->marks - 1].live_bytes > r->result->samples[middle].live_bytes) {
+	} else if (r->result->samples[r->marks - 1].live_bytes >
+	           r->result->samples[middle].live_bytes) {
 		s.storage_from = r->storage_marks[middle - 1];
 		s.storage_to = r->storage_marks[middle];
 	} else {

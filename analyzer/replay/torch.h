@@ -70,8 +70,8 @@ struct torch {
 	uint32_t preserved;
 	struct obj *dtypes[AG_DTYPE_COUNT];
 	struct cls *module; /* torch.nn.Module once all of it is there; borrowed */
-	bool exact;	    /* no shape or value was made up */
-	int64_t batch;	    /* size of a made-up batch */
+	bool exact;         /* no shape or value was made up */
+	int64_t batch;      /* size of a made-up batch */
 };
 
 static inline struct torch *torch_of(struct vm *vm)
@@ -90,7 +90,7 @@ static inline struct ag_tensor *tensor_of(struct val v)
 /* --- torch_tensor.c */
 void torch_open(struct vm *vm, const struct ag_options *options);
 void torch_close(struct vm *vm);
-struct val torch_wrap(struct vm *vm, struct ag_tensor *t); /* takes it; NULL: raises */
+struct val torch_wrap(struct vm *vm, struct ag_tensor *t);     /* takes it; NULL: raises */
 struct val torch_wrap_ref(struct vm *vm, struct ag_tensor *t); /* borrowed; NULL: None */
 void torch_sweep(struct vm *vm);
 struct val torch_raise(struct vm *vm);
@@ -145,11 +145,11 @@ void array_repr(struct vm *vm, struct val v, struct text *out, bool str);
 
 /* --- torch_unknown.c: stand-ins that turn out to be tensors */
 struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype, int ndim,
-			       const int64_t *shape);
+                               const int64_t *shape);
 /* Replaces stand-ins among the arguments as the op wants them; false: it cannot. */
 bool unknown_solve(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw);
 struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
-			      struct dict *kw);
+                              struct dict *kw);
 
 /* --- torch_module.c, torch_autograd.c, torch_make.c, torch_numpy.c */
 extern const struct native_def module_methods[], autograd_functions[], tensor_hook_methods[];

@@ -107,7 +107,7 @@ static bool deep_unknown(struct val v, int depth)
 }
 
 static void gather_tensors(struct val v, struct ag_tensor **out, uint32_t *count, uint32_t most,
-			   int depth)
+                           int depth)
 {
 	if (is_kind(v, K_TENSOR) && *count < most)
 		out[(*count)++] = tensor_of(v);
@@ -131,9 +131,10 @@ struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *wh
 	torch_of(vm)->exact = false;
 	if (!count)
 		return unknown_new(vm, "%s()", what);
-	return torch_wrap(vm, ag_opaque(ctx_of(vm), inputs, count,
-					ag_dtype_is_float(ag_dtype(inputs[0])) ? ag_dtype(inputs[0]) : AG_F32,
-					ag_ndim(inputs[0]), ag_shape(inputs[0]), false));
+	return torch_wrap(
+	        vm, ag_opaque(ctx_of(vm), inputs, count,
+	                      ag_dtype_is_float(ag_dtype(inputs[0])) ? ag_dtype(inputs[0]) : AG_F32,
+	                      ag_ndim(inputs[0]), ag_shape(inputs[0]), false));
 }
 
 static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n)
@@ -173,7 +174,7 @@ static uint32_t site_now(struct vm *vm)
 }
 
 static struct val call_known(struct vm *vm, const char *name, struct val *a, uint32_t n,
-			     struct dict *kw)
+                             struct dict *kw)
 {
 	struct val_args args;
 	struct ag_results results = {0};
@@ -191,7 +192,8 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 	ag_set_site(ctx_of(vm), site_now(vm));
 	own_stream = torch_with_generator(vm, kw);
 	ok = ag_call(ctx_of(vm), name,
-		     &(struct ag_args){args.at, args.count, args.keywords, args.nkeywords}, &results);
+	             &(struct ag_args){args.at, args.count, args.keywords, args.nkeywords},
+	             &results);
 	if (own_stream)
 		torch_with_generator(vm, kw);
 	if (ok)
@@ -234,7 +236,7 @@ static struct val op_native(struct vm *vm, struct val *a, uint32_t n)
 
 	(void)n;
 	return torch_call(vm, chars_of(fn->bound), args->at, args->count,
-			  is_kind(a[1], K_DICT) ? AS(dict, a[1]) : NULL);
+	                  is_kind(a[1], K_DICT) ? AS(dict, a[1]) : NULL);
 }
 
 static const struct native_def op_def = {"op", op_native, "*args **kw"};
