@@ -523,6 +523,8 @@ void attribute_set(struct analysis *a, struct activation *act, struct state *sta
 			set_tensor_attribute(a, state, object, id, name, value);
 			break;
 		case OBJECT_UNKNOWN:
+			if (name_is(a, name, "data") || name_is(a, name, "grad"))
+				break; /* a tensor's: replaced, not kept beside */
 			if (name_is(a, name, "requires_grad"))
 				set_requires_grad(a, state, id, value);
 			note_context_store(a, act, state, inst, id, value);
