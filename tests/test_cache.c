@@ -192,8 +192,8 @@ START_TEST(a_damaged_cache_is_no_cache)
 		        "for f in .graphlint_cache/*.index; do echo x > $f; done",
 		        "for f in .graphlint_cache/*.index; do : > $f; done",
 		        "for f in .graphlint_cache/*.index; do truncate -s -9 $f; done",
-		        "for f in .graphlint_cache/*.index; do printf Z | "
-		        "dd of=$f bs=1 seek=90 conv=notrunc 2> /dev/null; done",
+		        ("for f in .graphlint_cache/*.index; do printf Z | "
+		         "dd of=$f bs=1 seek=90 conv=notrunc 2> /dev/null; done"),
 		};
 
 		ck_assert_int_eq(system(damage[i]), 0);

@@ -271,8 +271,8 @@ START_TEST(budgets_end_what_would_not)
 	        "x = 'ab'\nwhile True:\n    x += x\n",
 	        "x = 3\nwhile True:\n    x = x * x\n",
 	        "print(1 << 10 ** 12)\n",
-	        "while True:\n    try:\n        while True:\n            pass\n    except "
-	        "BaseException:\n        pass\n",
+	        ("while True:\n    try:\n        while True:\n            pass\n    except "
+	         "BaseException:\n        pass\n"),
 	        "import torch\nkept = []\nwhile True:\n    kept.append(torch.zeros(1 << 20))\n",
 	        "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True:\n    x = x + 1\n",
 	        "def g():\n    yield from g()\nlist(g())\n",

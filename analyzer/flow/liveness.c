@@ -2,7 +2,7 @@
 
 #include "analyzer/base/bitset.h"
 
-enum { NO_VARIABLE = UINT32_MAX };
+enum { NO_VARIABLE = INT32_MAX }; /* no slot has that number */
 
 struct flow_live {
 	const struct ir_func *func;
