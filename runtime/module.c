@@ -283,7 +283,7 @@ bool ag_module_set_child(struct ag_ctx *ctx, struct ag_module *m, const char *na
 	uint32_t i;
 
 	(void)ctx;
-	for (i = 0; i < m->nlinks && strcmp(m->links[i].name, name); i++)
+	for (i = 0; i < m->nlinks && strcmp(m->links[i].name, name) != 0; i++)
 		;
 	if (i == m->nlinks) {
 		m->links = ag_grow(m->links, ++m->nlinks, sizeof(*m->links));

@@ -142,6 +142,10 @@ static const char *const paths[] = {"train.py",       "alone.py",          "plai
                                     "tools/meter.py", "tools/__init__.py", "tools/more.py",
                                     "meter.py",       "other/run.py",      "other/__init__.py"};
 
+static const char uses_meter[] =
+        "from meter import Meter\nimport torch\n\nm = Meter()\nw = torch.ones(3, "
+        "requires_grad=True)\nfor i in range(9):\n    m.add(w * 2)\n";
+
 static const char *const texts[] = {
         meter,
         train,
@@ -151,8 +155,7 @@ static const char *const texts[] = {
         "from tools.meter import Meter\n",
         "from .meter import Meter\nimport torch\n",
         "import tools\ntools.meter.Meter().add(1)\n",
-        "from meter import Meter\nimport torch\n\nm = Meter()\nw = torch.ones(3, "
-        "requires_grad=True)\nfor i in range(9):\n    m.add(w * 2)\n",
+        uses_meter,
         "class Meter:\n    def add(self, value):\n        self.last = value\n",
         "x = 1  # noqa: GL101\n",
         "def f(:\n",
@@ -188,12 +191,14 @@ START_TEST(a_damaged_cache_is_no_cache)
 {
 	run(".");
 	for (int i = 0; i < 4; i++) {
+		static const char flip_a_byte[] =
+		        "for f in .graphlint_cache/*.index; do printf Z | "
+		        "dd of=$f bs=1 seek=90 conv=notrunc 2> /dev/null; done";
 		static const char *const damage[] = {
 		        "for f in .graphlint_cache/*.index; do echo x > $f; done",
 		        "for f in .graphlint_cache/*.index; do : > $f; done",
 		        "for f in .graphlint_cache/*.index; do truncate -s -9 $f; done",
-		        ("for f in .graphlint_cache/*.index; do printf Z | "
-		         "dd of=$f bs=1 seek=90 conv=notrunc 2> /dev/null; done"),
+		        flip_a_byte,
 		};
 
 		ck_assert_int_eq(system(damage[i]), 0);
