@@ -31,7 +31,11 @@ def download(name: str, folder: str) -> bool:
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     for kind in ("--only-binary=:all:", "--no-binary=:all:"):
         command = [*pip, "--no-build-isolation", kind, "--dest", folder, name]
-        if subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+        try:
+            got = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=240)
+        except subprocess.TimeoutExpired:
+            return False
+        if got.returncode == 0:
             return True
     return False
 
