@@ -236,6 +236,9 @@ START_TEST(runs_can_go_on_at_once)
 	                        "rm out.*"),
 	                 0);
 	check_same("six runs at once");
+	/* A run that starts in the clock tick of an edit trusts no stamps: let one pass. */
+	ck_assert_int_eq(system("sleep 0.1"), 0);
+	run(".");
 	ck_assert_int_eq(from_cache("."), 5);
 }
 END_TEST
