@@ -90,7 +90,7 @@ START_TEST(configurations_are_read)
 	const char *block;
 	int count = 0;
 
-	temp_tree_add_text("shared.toml", "");
+	temp_tree_add_text("common.toml", "");
 	for (; (block = next_block(&at, "toml")); count++) {
 		const char *name = strstr(block, "[tool.graphlint]") ? "in/pyproject.toml"
 		                                                     : "in/graphlint.toml";

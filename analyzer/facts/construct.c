@@ -14,8 +14,8 @@ static bool is_record_class(struct analysis *a, const struct state *state, objec
 	       (base && strcmp(base, "typing.NamedTuple") == 0);
 }
 
-static void bind_record(struct analysis *a, struct activation *act, struct state *state,
-                        struct call call, object_id class, object_id instance)
+static void bind_record(struct analysis *a, struct state *state, struct call call, object_id class,
+                        object_id instance)
 {
 	const struct ir_func *body = def_of(a, class)->func;
 	uint32_t position = 0;
@@ -30,7 +30,6 @@ static void bind_record(struct analysis *a, struct activation *act, struct state
 		value = argument_at(a, state, call, position++, intern_chars(a->names, name, NULL));
 		if (value.n == 0)
 			value = class_lookup(a, state, value_of(a, class), name);
-		(void)act;
 		field_set(a, object_write(a, state, instance), name.n, value);
 	}
 }
@@ -47,7 +46,7 @@ value_id bind_class(struct analysis *a, struct activation *act, struct state *st
 	if (is_module_instance(a, state, id))
 		object_write(a, state, id)->flags |= O_MODULE | O_TRAINING;
 	if (is_record_class(a, state, class))
-		bind_record(a, act, state, call, class, id);
+		bind_record(a, state, call, class, id);
 	init = class_lookup(a, state, value_of(a, class), sym(SYM_init));
 	if (init.n)
 		call_value(a, act, state, with_receiver(call, id, a, room), init);

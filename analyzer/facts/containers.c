@@ -291,7 +291,6 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 	                 (struct variable){0}))
 		check_store(a, act, state, inst, id, value);
 	object = object_write(a, state, id);
-	object->flags |= O_FRESH_KEYS;
 	elements_join(a, object, value);
 }
 

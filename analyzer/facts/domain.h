@@ -110,7 +110,6 @@ enum object_flags {
 	O_CLASS_METHOD = 1024,
 	O_AUTOGRAD_CONTEXT = 2048,
 	O_MODE_SET = 4096,
-	O_FRESH_KEYS = 8192,  /* dict keys that are not constant have been stored */
 	O_EVAL = 16384,       /* module that may be in evaluation */
 	O_TRAINING = 1 << 18, /* module that may be in training */
 	O_RECORD = 32768,     /* class whose annotated names are its fields */

@@ -168,11 +168,8 @@ static bool is_default_argument(struct analysis *a, const struct state *state, o
 }
 
 /* Backward has been through some of what the holder still has. */
-static bool keeps_after_use(struct analysis *a, const struct state *state, object_id holder,
-                            object_id kept)
+static bool keeps_after_use(const struct state *state, object_id holder)
 {
-	(void)a;
-	(void)kept;
 	return (object_read(state, holder)->flags & (O_USED | O_CLEARED)) == O_USED;
 }
 
@@ -210,7 +207,7 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 		p->flags |= EVENT_DEFAULT_ARG;
 	if (is_memo(a, act, state, holder))
 		p->flags |= EVENT_IN_CACHE;
-	p->after_use |= keeps_after_use(a, state, holder, kept);
+	p->after_use |= keeps_after_use(state, holder);
 	name_holder(a, act, state, p, holder);
 }
 
