@@ -40,13 +40,14 @@ foreach(layer IN LISTS graphlint_layers)
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/analyzer/${layer}/*.c")
   endif()
   if(layer STREQUAL replay)
-    # The interpreter's library in Python is put into the executable.
+    # The interpreter's library in Python is lowered here, and put into the executable.
+    add_executable(lower_library "${CMAKE_SOURCE_DIR}/tools/lower_library.c")
+    target_link_libraries(lower_library PRIVATE graphlint_front)
     file(GLOB library CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/analyzer/replay/lib/*.py")
     set(library_source "${CMAKE_BINARY_DIR}/replay_library.c")
     add_custom_command(OUTPUT "${library_source}"
-      COMMAND ${CMAKE_COMMAND} "-DFOLDER=${CMAKE_SOURCE_DIR}/analyzer/replay/lib"
-              "-DOUT=${library_source}" -P "${CMAKE_SOURCE_DIR}/cmake/embed_library.cmake"
-      DEPENDS ${library} "${CMAKE_SOURCE_DIR}/cmake/embed_library.cmake" VERBATIM)
+      COMMAND lower_library "${library_source}" ${library}
+      DEPENDS ${library} lower_library VERBATIM)
     list(APPEND sources "${library_source}")
   endif()
   graphlint_layer(${layer} ${sources})
@@ -58,7 +59,8 @@ set(above)
 graphlint_layer(runtime ${sources})
 # The random streams are PyTorch's bit for bit: no multiply-add may be fused but those written.
 if(sources)
-  target_compile_options(graphlint_runtime PRIVATE -ffp-contract=off)
+  target_compile_options(graphlint_runtime PRIVATE -ffp-contract=off
+                         $<$<CONFIG:Release>:-O3>)
 endif()
 
 # graphlint_links(LAYER LIBRARIES...)

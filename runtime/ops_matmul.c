@@ -7,24 +7,38 @@
 #include "runtime/op.h"
 #include "runtime/shape.h"
 
-/* c[b,n,p] (+)= a[b,n,m] @ b[b,m,p] on plain arrays */
+enum { MULTIPLY_WIDTH = 8 }; /* columns whose sums are in registers */
+
+/* row[0..p) = a[0..m) @ b[m,p] */
+static void multiply_row(double *row, const double *a, const double *b, int64_t m, int64_t p)
+{
+	int64_t j, k;
+	int t;
+
+	for (j = 0; j + MULTIPLY_WIDTH <= p; j += MULTIPLY_WIDTH) {
+		double sums[MULTIPLY_WIDTH] = {0};
+
+		for (k = 0; k < m; k++)
+			for (t = 0; t < MULTIPLY_WIDTH; t++)
+				sums[t] += a[k] * b[k * p + j + t];
+		memcpy(row + j, sums, sizeof(sums));
+	}
+	for (; j < p; j++) {
+		row[j] = 0;
+		for (k = 0; k < m; k++)
+			row[j] += a[k] * b[k * p + j];
+	}
+}
+
+/* c[b,n,p] = a[b,n,m] @ b[b,m,p] on plain arrays */
 static void multiply(double *c, const double *a, const double *b, int64_t batch, int64_t n,
                      int64_t m, int64_t p)
 {
-	int64_t i, j, k, s;
+	int64_t i, s;
 
-	for (s = 0; s < batch; s++, a += n * m, b += m * p, c += n * p) {
-		for (i = 0; i < n; i++) {
-			for (j = 0; j < p; j++)
-				c[i * p + j] = 0;
-			for (k = 0; k < m; k++) {
-				double x = a[i * m + k];
-
-				for (j = 0; j < p; j++)
-					c[i * p + j] += x * b[k * p + j];
-			}
-		}
-	}
+	for (s = 0; s < batch; s++, a += n * m, b += m * p, c += n * p)
+		for (i = 0; i < n; i++)
+			multiply_row(c + i * p, a + i * m, b, m, p);
 }
 
 /* out = alpha * (a @ b) + beta * add; add may be NULL and is broadcast */

@@ -106,6 +106,7 @@ struct vm {
 	uint32_t table_count, table_mask;
 	struct str **of_sym;
 	uint32_t of_sym_count;
+	struct str **of_library; /* by id of library_names; NULL: none used yet */
 	struct dict *modules;
 	struct module *builtins;
 	struct module *main;
@@ -394,15 +395,6 @@ struct module *module_new(struct vm *vm, const char *name);
 void module_add(struct vm *vm, struct module *module, const struct native_def *defs);
 void module_set(struct vm *vm, struct module *module, const char *name, struct val v); /* takes */
 bool module_star(struct vm *vm, struct module *from, struct module *into);
-
-/* Modules of the interpreter's own library, in Python: their definitions are
- * lowered one by one, when a name is first asked for. */
-struct library_text {
-	const char *name;
-	const char *text;
-	size_t length;
-};
-extern const struct library_text library_texts[]; /* ends with a NULL name */
 
 /* --- py_unknown.c */
 struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);

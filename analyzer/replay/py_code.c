@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/replay/library.h"
+
 /* --- registers: each temporary has one from its definition to its use */
 
 struct regs {
@@ -132,11 +134,11 @@ static void code_inst_init(struct vm *vm, struct code *code, uint32_t i)
 		else if (sym_is(args[k].keyword, SYM_double_star))
 			out->args[k].star = ARG_DOUBLE_STAR;
 		else
-			out->args[k].keyword = str_of_sym(vm, args[k].keyword);
+			out->args[k].keyword = name_of_sym(vm, code->module, args[k].keyword);
 	}
 	if (name_is_sym((enum ir_op)in->op) || scope_is_sym(in) ||
 	    (in->op == OP_match && in->sub == SUB_match_attribute))
-		out->str = str_of_sym(vm, (sym_id){in->name});
+		out->str = name_of_sym(vm, code->module, (sym_id){in->name});
 	if (in->op == OP_const)
 		out->value = const_value(vm, in, out->str);
 }
@@ -154,7 +156,7 @@ static void code_params(struct vm *vm, struct code *code)
 
 		out->slot = p->slot.n;
 		out->kind = p->kind;
-		out->name = str_of_sym(vm, func->slots.at[p->slot.n].name);
+		out->name = name_of_sym(vm, code->module, func->slots.at[p->slot.n].name);
 		if (p->kind == PARAM_POSITIONAL_ONLY || p->kind == PARAM_POSITIONAL)
 			code->npositional = i + 1;
 		else if (p->kind == PARAM_VAR_POSITIONAL)
@@ -228,9 +230,9 @@ struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 	assign_registers(code);
 	code_params(vm, code);
 	code_back_edges(vm, code);
-	code->name = str_of_sym(vm, code->func->name);
-	code->qualified =
-	        code->func->qualified.n ? str_of_sym(vm, code->func->qualified) : code->name;
+	code->name = name_of_sym(vm, module, code->func->name);
+	code->qualified = code->func->qualified.n ? name_of_sym(vm, module, code->func->qualified)
+	                                          : code->name;
 	for (uint32_t i = 1; i < code->func->slots.count; i++)
 		if (code->func->slots.at[i].kind == SLOT_CELL ||
 		    code->func->slots.at[i].kind == SLOT_FREE)
@@ -251,6 +253,11 @@ uint32_t code_line(const struct code *code, uint32_t inst)
 const char *code_file(const struct code *code)
 {
 	return code->module->source ? code->module->source->path : "<unknown>";
+}
+
+struct str *code_slot_name(struct vm *vm, const struct code *code, uint32_t slot)
+{
+	return name_of_sym(vm, code->module, code->func->slots.at[slot].name);
 }
 
 const char *code_name(const struct code *code)

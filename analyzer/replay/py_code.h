@@ -47,4 +47,6 @@ struct code {
 	bool has_cells;
 };
 
+struct str *code_slot_name(struct vm *vm, const struct code *code, uint32_t slot); /* borrowed */
+
 #endif

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/front/front.h"
+#include "analyzer/replay/library.h"
 #include "analyzer/replay/py_code.h"
 
 struct module *module_new(struct vm *vm, const char *name)
@@ -29,86 +29,13 @@ void module_add(struct vm *vm, struct module *module, const struct native_def *d
 
 /* --- definitions of the library, by name */
 
-static bool starts_definition(const char *line, const char *end)
+static bool library_run(struct vm *vm, struct module *m,
+                        const struct library_definition *definition)
 {
-	return line < end && *line != '\n' && *line != ' ' && *line != '\t' && *line != '#' &&
-	       *line != ')' && *line != ']' && *line != '}';
-}
-
-static const char *line_after(const char *at, const char *end)
-{
-	const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-	return newline ? newline + 1 : end;
-}
-
-static bool defines(const char *line, const char *end, const struct str *name)
-{
-	const char *at = line;
-
-	if (end - at > 4 && memcmp(at, "def ", 4) == 0)
-		at += 4;
-	else if (end - at > 6 && memcmp(at, "class ", 6) == 0)
-		at += 6;
-	if ((size_t)(end - at) <= name->length || memcmp(at, name->at, name->length) != 0)
-		return false;
-	at += name->length;
-	return *at == '(' || *at == ':' || (at[0] == ' ' && at[1] == '=');
-}
-
-/* The definition of a name with its decorators, or the imports at the top for
- * the empty name. */
-static bool library_find(const struct library_text *lib, const struct str *name, const char **start,
-                         const char **stop)
-{
-	const char *at = lib->text, *end = lib->text + lib->length, *decorators = NULL;
-
-	for (; at < end; at = line_after(at, end)) {
-		const char *next;
-
-		if (!starts_definition(at, end))
-			continue;
-		if (*at == '@') {
-			decorators = decorators ? decorators : at;
-			continue;
-		}
-		if (!name->length) {
-			if (strncmp(at, "import ", 7) == 0 || strncmp(at, "from ", 5) == 0)
-				continue;
-			*start = lib->text;
-			*stop = decorators ? decorators : at;
-			return *stop > *start;
-		}
-		if (!defines(at, end, name)) {
-			decorators = NULL;
-			continue;
-		}
-		next = line_after(at, end);
-		while (next < end && !starts_definition(next, end))
-			next = line_after(next, end);
-		*start = decorators ? decorators : at;
-		*stop = next;
-		return true;
-	}
-	return false;
-}
-
-static bool library_run(struct vm *vm, struct module *m, const char *start, const char *stop)
-{
-	struct source_problem problem;
-	struct source *source =
-	        source_from_bytes(vm->arena, m->name->at, start, (size_t)(stop - start), &problem);
-	struct front_result lowered;
-	struct code *code;
+	struct code *code = code_of(vm, library_lowered(vm->arena, definition), (func_id){1});
 	struct frame *f;
 	struct val result;
 
-	if (!source)
-		return true;
-	lowered = python_front_end.lower(vm->arena, vm->names, source);
-	if (lowered.has_error || lowered.module->gaps.count > 1)
-		BUG("library %s: syntax error in %.40s", m->name->at, start);
-	code = code_of(vm, lowered.module, (func_id){1});
 	code->library = true;
 	f = frame_new(vm, code, m);
 	f->ns = m->ns;
@@ -120,14 +47,16 @@ static bool library_run(struct vm *vm, struct module *m, const char *start, cons
 
 static struct val library_attr(struct vm *vm, struct module *m, struct str *name)
 {
-	const char *start, *stop;
+	const struct library_definition *definition;
 	struct val v;
 
-	if (!m->library || !name->length || m->busy > 200 ||
-	    !library_find(m->library, name, &start, &stop))
+	if (!m->library || !name->length || m->busy > 200)
+		return val_null();
+	definition = library_definition_find(m->library, name);
+	if (!definition)
 		return val_null();
 	m->busy++;
-	library_run(vm, m, start, stop);
+	library_run(vm, m, definition);
 	m->busy--;
 	v = dict_get_str(vm, m->ns, name);
 	return is_null(v) ? v : ref(v);
@@ -136,15 +65,6 @@ static struct val library_attr(struct vm *vm, struct module *m, struct str *name
 struct val module_defined(struct vm *vm, struct module *m, struct str *name)
 {
 	return library_attr(vm, m, name);
-}
-
-static const struct library_text *library_of(const char *name)
-{
-	const struct library_text *lib = library_texts;
-
-	while (lib->name && strcmp(lib->name, name) != 0)
-		lib++;
-	return lib->name ? lib : NULL;
 }
 
 static const struct native_module *native_of(const struct vm *vm, const char *name)
@@ -186,7 +106,7 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 		return v;
 	length = snprintf(full, sizeof(full), "%s.%s", m->name->at, name->at);
 	if (length > 0 && (size_t)length < sizeof(full) &&
-	    (library_of(full) || native_of(vm, full)))
+	    (library_find(full) || native_of(vm, full)))
 		return module_import(vm, full, NULL);
 	if (m->native && m->native->missing) {
 		v = m->native->missing(vm, m, name);
@@ -236,45 +156,62 @@ static struct val module_forget(struct vm *vm, struct str *name)
 	return val_null();
 }
 
-static struct val module_make(struct vm *vm, struct str *name)
+static struct val module_of_library(struct vm *vm, struct module *m)
 {
-	const struct native_module *native = native_of(vm, name->at);
-	const struct library_text *lib = library_of(name->at);
-	const struct ir_module *ir = NULL;
-	bool package = false;
-	struct module *m;
-	struct val result;
+	const struct library_definition *imports =
+	        m->library ? library_definition_find(m->library, str_intern(vm, "", 0)) : NULL;
 
-	if (!native && !lib && vm->find_module)
-		ir = vm->find_module(vm, name->at, &package);
-	m = module_new(vm, name->at);
-	m->native = native;
-	m->library = lib;
-	m->package = package;
-	dict_put_str(vm, vm->modules, name, val_obj(m));
-	if (native || lib) {
-		const char *start, *stop;
+	if (m->native)
+		module_add(vm, m, m->native->defs);
+	if (m->native && m->native->init)
+		m->native->init(vm, m);
+	if (imports && !library_run(vm, m, imports))
+		return module_forget(vm, m->name);
+	return val_obj(m);
+}
 
-		if (native)
-			module_add(vm, m, native->defs);
-		if (native && native->init)
-			native->init(vm, m);
-		if (lib && library_find(lib, str_intern(vm, "", 0), &start, &stop) &&
-		    !library_run(vm, m, start, stop))
-			return module_forget(vm, name);
-		return val_obj(m);
-	}
-	if (!ir) {
-		m->opaque = true;
-		vm_stand_in(vm, "module %s", name->at);
-		return val_obj(m);
-	}
-	result = module_run(vm, m, ir);
+static struct val module_of_source(struct vm *vm, struct module *m, const struct ir_module *ir)
+{
+	struct str *name = m->name;
+	struct val result = module_run(vm, m, ir);
+
 	unref(vm, result);
 	if (!is_null(result))
 		return val_obj(m);
 	unref_obj(vm, m);
 	return module_forget(vm, name);
+}
+
+static struct val module_make(struct vm *vm, struct str *name)
+{
+	const struct native_module *native = native_of(vm, name->at);
+	const struct library_module *library = library_find(name->at);
+	const struct ir_module *ir = NULL;
+	const char *alias = library_alias(name->at);
+	bool package = false;
+	struct module *m;
+
+	if (alias != name->at) {
+		struct val same = module_import(vm, alias, NULL);
+
+		if (!is_null(same))
+			dict_put_str(vm, vm->modules, name, same);
+		return same;
+	}
+	if (!native && !library && vm->find_module)
+		ir = vm->find_module(vm, name->at, &package);
+	m = module_new(vm, name->at);
+	m->native = native;
+	m->library = library;
+	m->package = package;
+	dict_put_str(vm, vm->modules, name, val_obj(m));
+	if (native || library)
+		return module_of_library(vm, m);
+	if (ir)
+		return module_of_source(vm, m, ir);
+	m->opaque = true;
+	vm_stand_in(vm, "module %s", name->at);
+	return val_obj(m);
 }
 
 /* A module and the packages around it; the last one is the result. */

@@ -154,7 +154,7 @@ static struct val bare_super(struct vm *vm, struct frame *f)
 
 	for (uint32_t i = 1; i < func->slots.count; i++)
 		if (func->slots.at[i].kind == SLOT_FREE &&
-		    str_of_sym(vm, func->slots.at[i].name) == vm->n[PN_class])
+		    code_slot_name(vm, f->code, i) == vm->n[PN_class])
 			owner = *slot_place(f, i);
 	self = f->code->nparams ? *slot_place(f, f->code->params[0].slot) : val_null();
 	if (!is_kind(owner, K_CLASS) || is_null(self))
@@ -303,7 +303,7 @@ static void class_to_cell(struct vm *vm, struct frame *body, struct val cls)
 
 	for (uint32_t i = 1; i < func->slots.count; i++)
 		if (func->slots.at[i].kind == SLOT_CELL &&
-		    str_of_sym(vm, func->slots.at[i].name) == vm->n[PN_class])
+		    code_slot_name(vm, body->code, i) == vm->n[PN_class])
 			slot_set(vm, slot_place(body, i), ref(cls));
 }
 

@@ -13,7 +13,7 @@ struct val *slot_place(struct frame *f, uint32_t slot)
 static enum step unbound(struct run *run, struct frame *f, uint32_t slot)
 {
 	const struct ir_slot *s = &f->code->func->slots.at[slot];
-	const char *name = str_of_sym(run->vm, s->name)->at;
+	const char *name = code_slot_name(run->vm, f->code, slot)->at;
 
 	if (s->kind == SLOT_FREE)
 		rp_raise(run->vm, TY_NameError,

@@ -238,7 +238,7 @@ struct module {
 	struct obj h;
 	struct str *name;
 	struct dict *ns;
-	const struct library_text *library; /* definitions still to be had; NULL: none */
+	const struct library_module *library; /* definitions still to be had; NULL: none */
 	const struct native_module *native; /* NULL: none */
 	bool opaque;                        /* nothing is known of it: any attribute stands in */
 	bool running;

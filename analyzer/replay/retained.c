@@ -209,7 +209,7 @@ static void root_frame(struct search *s, struct frame *f)
 {
 	for (uint32_t i = 1; i < f->code->nslots; i++) {
 		struct val v = f->slots[i];
-		struct str *name = str_of_sym(s->r->vm, f->code->func->slots.at[i].name);
+		struct str *name = code_slot_name(s->r->vm, f->code, i);
 
 		if (is_kind(v, K_CELL))
 			v = AS(cell, v)->value;

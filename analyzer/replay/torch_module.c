@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/replay/library.h"
+
 /* The hot part of torch.nn.Module: attributes and calls. The rest of it is
  * Python (lib/torch.nn.modules.module.py). */
 
@@ -129,20 +131,18 @@ METHOD(module_setattr)
 bool torch_complete_class(struct vm *vm, struct cls *cls, struct str *name)
 {
 	struct val m, module, more;
-	char text[96];
-	int length;
+	const struct library_definition *written;
 	uint32_t at = 0;
 	struct dict_entry *e;
 
 	if (!(cls->flags & CLS_NN_MODULE) || torch_of(vm)->module)
 		return false;
 	m = dict_get_str(vm, vm->modules, str_intern(vm, "torch.nn.modules.module", 23));
-	length = snprintf(text, sizeof(text), "    def %s(", name->at);
-	if (!is_kind(m, K_MODULE) || length < 0 || (size_t)length >= sizeof(text))
+	if (!is_kind(m, K_MODULE))
 		return false;
-	if (!memmem(AS(module, m)->library->text, AS(module, m)->library->length, text,
-	            (size_t)length) &&
-	    !str_is(name, "register_backward_hook") && !str_is(name, "get_buffer"))
+	written = library_definition_find(AS(module, m)->library, str_intern(vm, "_More", 5));
+	if (!library_definition_has(written, name->at) && !str_is(name, "register_backward_hook") &&
+	    !str_is(name, "get_buffer"))
 		return false;
 	module = dict_get_str(vm, AS(module, m)->ns, str_intern(vm, "Module", 6));
 	more = rp_attr_chars(vm, m, "_More");
