@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/runtime_runner.h"
 
@@ -94,6 +95,16 @@ struct ag_tensor *rt_leaf(struct ag_tensor *t)
 {
 	rt_true(ag_set_requires_grad(rt.ctx, t, true));
 	return t;
+}
+
+struct ag_tensor *rt_ones(int64_t n)
+{
+	return rt_keep(ag_ones(rt.ctx, 1, &n));
+}
+
+struct ag_tensor *rt_ones_leaf(int64_t n)
+{
+	return rt_leaf(rt_ones(n));
 }
 
 struct ag_module *rt_layer_values(const char *name, const struct ag_value *values, size_t count)
@@ -206,4 +217,26 @@ double rt_item(struct ag_tensor *t)
 
 	rt_true(ag_item(rt.ctx, t, &value));
 	return value;
+}
+
+uint64_t rt_grown(uint64_t before, struct ag_tensor *keep)
+{
+	struct ag_tensor *held = ag_retain(keep);
+	uint64_t after;
+
+	rt_sweep();
+	after = rt_bytes() - before;
+	rt_keep(held);
+	return after;
+}
+
+bool rt_fails(bool good, const char *part)
+{
+	bool right = !good && strstr(ag_error(rt.ctx)->text, part) != NULL;
+
+	if (!right)
+		ck_abort_msg("%s: \"%s\"", good ? "it worked" : "another error",
+		             ag_error(rt.ctx)->text);
+	ag_error_clear(rt.ctx);
+	return right;
 }

@@ -35,6 +35,8 @@ struct ag_tensor *rt_call_values(const char *name, const struct ag_value *values
 struct ag_tensor *rt_randn(int ndim, ...); /* sizes as int */
 struct ag_tensor *rt_at(struct ag_tensor *t, int64_t index);
 struct ag_tensor *rt_leaf(struct ag_tensor *t); /* requires_grad_() */
+struct ag_tensor *rt_ones(int64_t n);
+struct ag_tensor *rt_ones_leaf(int64_t n);
 struct ag_module *rt_layer_values(const char *name, const struct ag_value *values, size_t count);
 #define LAYER(name, ...)                                                                           \
 	rt_layer_values(name, (struct ag_value[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
@@ -51,6 +53,10 @@ void rt_step(struct ag_optim *o);
 void rt_zero_grad(struct ag_optim *o);
 uint64_t rt_bytes(void);
 uint64_t rt_nodes(void);
+/* Live bytes beyond `before` when of this statement's values only `keep` is held. */
+uint64_t rt_grown(uint64_t before, struct ag_tensor *keep);
 double rt_item(struct ag_tensor *t);
+/* Whether a call failed with an error that has `part` in its text; the test fails otherwise. */
+bool rt_fails(bool good, const char *part);
 
 #endif

@@ -1,5 +1,5 @@
-/* Programs of the oracle written by hand against the C interface: at the end of
- * every iteration live bytes and nodes equal what real PyTorch's were. */
+/* The programs of tools/record_programs.py in C: at the end of every iteration live
+ * bytes and nodes equal what real PyTorch's were. */
 
 #include <check.h>
 #include <stdlib.h>
@@ -75,19 +75,19 @@ static void loss_append(bool leak)
 	ag_module_release(model);
 }
 
-static void p001_leak(void)
+static void losses_in_a_list(void)
 {
 	loss_append(true);
 }
 
-static void p001_fixed(void)
+static void losses_used_and_dropped(void)
 {
 	loss_append(false);
 }
 
 /* ---- a validation error summed in place into a tensor */
 
-static void p003_leak(void)
+static void error_summed_in_place(void)
 {
 	struct ag_module *net;
 	struct ag_tensor *batches = NULL, *total = NULL, *recon = NULL, *err = NULL, *batch = NULL;
@@ -118,7 +118,7 @@ static void p003_leak(void)
 
 /* ---- total = total + loss, with momentum */
 
-static void p004_leak(void)
+static void total_rebound(void)
 {
 	struct ag_module *net;
 	struct ag_optim *opt;
@@ -146,7 +146,7 @@ static void p004_leak(void)
 
 /* ---- a moving average of the weights, with gradients on */
 
-static void p012_leak(void)
+static void weights_averaged_with_grad(void)
 {
 	struct ag_module *net;
 	struct ag_optim *opt;
@@ -180,7 +180,7 @@ static void p012_leak(void)
 
 /* ---- evaluation outputs kept with their graphs */
 
-static void p025_leak(void)
+static void outputs_of_evaluation(void)
 {
 	struct ag_module *model;
 	struct ag_tensor *batches = NULL, *batch = NULL;
@@ -239,14 +239,14 @@ static void gradient_penalty(bool leak)
 	ag_module_release(critic);
 }
 
-static void p026_leak(void)
+static void gradient_penalties(void)
 {
 	gradient_penalty(true);
 }
 
 /* ---- feature maps of a small convolutional net */
 
-static void p031_leak(void)
+static void feature_maps(void)
 {
 	struct ag_module *net = ag_module_container(rt.ctx, "Net"), *conv1, *conv2, *fc;
 	struct ag_optim *opt;
@@ -284,7 +284,7 @@ static void p031_leak(void)
 
 /* ---- attention maps of a transformer block */
 
-static void p033_leak(void)
+static void attention_maps(void)
 {
 	struct ag_module *block = ag_module_container(rt.ctx, "Block"), *norm1, *attn, *norm2, *mlp;
 	struct ag_optim *opt;
@@ -331,7 +331,7 @@ static void p033_leak(void)
 
 /* ---- dropout samples summed with their graphs */
 
-static void p035_leak(void)
+static void dropout_samples(void)
 {
 	struct ag_module *net;
 	struct ag_tensor *x = NULL, *mean = NULL;
@@ -363,7 +363,7 @@ static struct ag_tensor *adapted_loss(struct ag_tensor *x, struct ag_tensor *w, 
 	return square_mean(*err);
 }
 
-static void p038_leak(void)
+static void adapted_weights(void)
 {
 	struct ag_tensor *w = NULL, *b = NULL, *slope = NULL, *support = NULL, *query = NULL;
 	struct ag_tensor *fast[2] = {NULL, NULL}, *err = NULL, *loss = NULL,
@@ -413,7 +413,7 @@ static void p038_leak(void)
 
 /* ---- both losses of a GAN */
 
-static void p040_leak(void)
+static void both_losses_of_a_gan(void)
 {
 	struct ag_module *gen, *disc;
 	struct ag_optim *opt_g, *opt_d;
@@ -480,7 +480,7 @@ static void curvature(void)
 	ag_module_release(net);
 }
 
-static void p041_leak(void)
+static void gradients_with_a_graph(void)
 {
 	int step;
 
@@ -494,7 +494,7 @@ static void p041_leak(void)
 
 /* ---- results written into a tensor made before the loop */
 
-static void p044_leak(void)
+static void rows_written_in_place(void)
 {
 	struct ag_module *net;
 	struct ag_tensor *x = NULL, *results = NULL, *score = NULL;
@@ -519,17 +519,46 @@ static void p044_leak(void)
 	ag_module_release(net);
 }
 
+/* ---- a sum that contains its own factor: a cycle through C++ */
+
+static void sum_with_its_factor(void)
+{
+	struct ag_garbage garbage;
+	struct ag_tensor *w = NULL, *h = NULL;
+	int step;
+
+	ag_manual_seed(rt.ctx, 50);
+	rt_set(&w, rt_leaf(rt_randn(1, 100)));
+	for (step = 0; step < STEPS; step++) {
+		rt_set(&h, CALL("torch.add", T(w), N(1)));
+		rt_true(ag_add_(rt.ctx, h, CALL("torch.mul", T(w), T(h)), 1));
+		sample(step);
+	}
+	drop(&h);
+	ag_find_garbage(rt.ctx, &garbage);
+	ck_assert_uint_eq(garbage.tensors, STEPS);
+	drop(&w);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {
-        {"001_loss_append_leak", p001_leak},        {"001_loss_append_fixed", p001_fixed},
-        {"003_tensor_accumulator_leak", p003_leak}, {"004_running_sum_rebind_leak", p004_leak},
-        {"012_param_ema_leak", p012_leak},          {"025_eval_without_no_grad_leak", p025_leak},
-        {"026_gradient_penalty_leak", p026_leak},   {"031_convnet_leak", p031_leak},
-        {"033_transformer_block_leak", p033_leak},  {"035_dropout_samples_leak", p035_leak},
-        {"038_maml_inner_loop_leak", p038_leak},    {"040_gan_leak", p040_leak},
-        {"041_create_graph_cycle_leak", p041_leak}, {"044_inplace_buffer_leak", p044_leak},
+        {"losses_in_a_list", losses_in_a_list},
+        {"losses_used_and_dropped", losses_used_and_dropped},
+        {"error_summed_in_place", error_summed_in_place},
+        {"total_rebound", total_rebound},
+        {"weights_averaged_with_grad", weights_averaged_with_grad},
+        {"outputs_of_evaluation", outputs_of_evaluation},
+        {"gradient_penalties", gradient_penalties},
+        {"feature_maps", feature_maps},
+        {"attention_maps", attention_maps},
+        {"dropout_samples", dropout_samples},
+        {"adapted_weights", adapted_weights},
+        {"both_losses_of_a_gan", both_losses_of_a_gan},
+        {"gradients_with_a_graph", gradients_with_a_graph},
+        {"rows_written_in_place", rows_written_in_place},
+        {"a_sum_that_contains_its_factor", sum_with_its_factor},
 };
 
 static const json_t *recorded_program(const json_t *document, const char *name)

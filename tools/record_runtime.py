@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Records what real PyTorch does into fixtures/runtime/, for the tests of runtime/.
 
-    record_runtime.py [--check] [--output FOLDER] [random] [ops]
+    record_runtime.py [--check] [--output FOLDER] [random] [ops] [programs]
 
 Runs real PyTorch and writes small JSON files that carry its version, so that the tests need no
 PyTorch. With --check nothing is written: what is recorded now is compared with the files, and
 under another version than theirs one line says so and the exit status is 0.
 
-  random.json  seeded streams of torch, of Python's random, of torch.nn.init and of the layers
-  ops.json     for each op: results, gradients, saved bytes and nodes
+  random.json    seeded streams of torch, of Python's random, of torch.nn.init and of the layers
+  ops.json       for each op: results, gradients, saved bytes and nodes
+  programs.json  training programs: live bytes and nodes at the end of each iteration
 """
 
 import argparse
@@ -26,7 +27,9 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 def recorders():
     import record_random
     import record_ops
-    return {"random": record_random.record, "ops": record_ops.record}
+    import record_programs
+    return {"random": record_random.record, "ops": record_ops.record,
+            "programs": record_programs.record}
 
 
 def lines_of(value, depth):
@@ -39,37 +42,42 @@ def lines_of(value, depth):
     return "[" + ",\n".join(lines_of(v, depth - 1) for v in value) + "]"
 
 
-def document(parts):
+def header():
     import torch
-    header = {"torch": torch.__version__, "python_version": platform.python_version(),
-              "vectors": torch.backends.cpu.get_cpu_capability()}
-    header.update(parts)
-    return lines_of(header, 3) + "\n"
+    return {"torch": torch.__version__, "python_version": platform.python_version(),
+            "vectors": torch.backends.cpu.get_cpu_capability()}
 
 
-def check(path, text):
-    """0 if the file holds `text`, or another version's recording."""
+def document(parts):
+    return lines_of(dict(header(), **parts), 3) + "\n"
+
+
+def versions(name, of):
+    """What must be the same for recordings to be: numbers depend on the vector unit, too."""
+    return [of["torch"]] + ([] if name == "programs" else [of["vectors"]])
+
+
+def check(name, path, record):
+    """0 if the file holds what `record` gives, or another version's recording."""
     with open(path, encoding="utf-8") as file:
-        kept = file.read()
-    if kept == text:
-        print("%s: as recorded" % os.path.basename(path))
+        kept = json.load(file)
+    now = header()
+    if versions(name, kept) != versions(name, now):
+        print("%s.json: skipped, recorded under torch %s, this is %s" % (
+            name, " ".join(versions(name, kept)), " ".join(versions(name, now))))
         return 0
-    then, now = json.loads(kept), json.loads(text)
-    keys = ("torch", "vectors")
-    if any(then[k] != now[k] for k in keys):
-        print("%s: skipped, recorded under torch %s (%s), this is %s (%s)" % (
-            os.path.basename(path), then["torch"], then["vectors"], now["torch"], now["vectors"]))
-        return 0
-    if dict(then, python_version="") == dict(now, python_version=""):
-        print("%s: as recorded" % os.path.basename(path))
-        return 0
-    print("%s: differs from what PyTorch does now" % os.path.basename(path))
-    return 1
+    now = json.loads(document(record()))
+    for key in header():
+        kept.pop(key)
+        now.pop(key)
+    print("%s.json: %s" % (
+        name, "as recorded" if kept == now else "differs from what PyTorch does now"))
+    return int(kept != now)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", help="random, ops (default: all)")
+    parser.add_argument("what", nargs="*", help="random, ops, programs (default: all)")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument("--output", default=FOLDER, help="folder of the JSON files")
     args = parser.parse_args()
@@ -84,11 +92,11 @@ def main():
     for name in args.what or sorted(known):
         if name not in known:
             parser.error("unknown recording: %s" % name)
-        text = document(known[name]())
         path = os.path.join(args.output, name + ".json")
         if args.check:
-            status |= check(path, text)
+            status |= check(name, path, known[name])
             continue
+        text = document(known[name]())
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         print("%s: %d bytes" % (path, len(text)))
