@@ -39,6 +39,13 @@ struct join_cached {
 	value_id a, b, result;
 };
 
+/* The last question asked about what a value is: isinstance, is_tensor, hasattr. */
+struct test {
+	uint32_t inst;    /* the call */
+	bool attribute;   /* others may pass it too */
+	value_id classes; /* any of them; 0: nothing is known of them */
+};
+
 /* A function that runs: its frame and the temporaries of the current block. */
 struct activation {
 	struct activation *caller;
@@ -50,11 +57,14 @@ struct activation {
 	value_id *temps;                   /* by instruction */
 	uint32_t block_first, block_count; /* the block that runs: whose temporaries live */
 	value_id returned, yielded;
+	value_id assumed; /* what a recursive call that is not followed gives */
+	bool recursed;    /* there was one */
 	struct state *exit;
 	uint8_t yield_modes; /* modes seen at a yield */
 	uint8_t entry_modes;
 	object_id class_made; /* class bodies: the class */
 	const struct flow_live *live;
+	struct test test;
 };
 
 /* A slot or a name of the function that runs; {0}: neither, it lives always. */
@@ -77,6 +87,7 @@ struct pending {
 	struct variable carrier;  /* CHAIN: what carries it from step to step */
 	struct event_place place; /* if not the instruction's own */
 	bool after_use;           /* STORE: the holder still has some that backward went through */
+	bool fresh;               /* CHAIN: what is kept was made in the same iteration */
 	bool from_outside;        /* seen under unknown callers only */
 	bool incomplete; /* the root was cut short: what clears it may not have been seen */
 	bool felt;       /* MODE_LEFT: something ran under the mode afterwards */
@@ -282,6 +293,9 @@ struct event event_copy(struct arena *arena, const struct event *event);
 void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts);
 
 /* containers.c */
+/* Which container a class outside the project is; OBJECT_INSTANCE: none. */
+enum object_kind builtin_container(const char *class_name);
+const char *builtin_class_of(enum object_kind kind);
 enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id);
 value_id item_get(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                   value_id object, value_id index);
@@ -345,6 +359,11 @@ value_id argument_named(const struct analysis *a, struct call call, const char *
 value_id arguments_all(struct analysis *a, struct call call);
 value_id bind_class(struct analysis *a, struct activation *act, struct state *state,
                     struct call call, object_id class);
+
+/* narrow.c */
+/* Is it a call that asks what something is? Then what it gives. */
+bool test_call(struct analysis *a, struct activation *act, const struct state *state,
+               struct call call, const char *name, value_id *result);
 
 /* effects.c */
 value_id call_external(struct analysis *a, struct activation *act, struct state *state,

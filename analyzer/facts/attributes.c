@@ -357,6 +357,23 @@ static value_id named_result(const struct analysis *a, const struct object *tupl
 	return strcmp(text, "indices") == 0 ? field_get(tuple, 1) : (value_id){0};
 }
 
+static bool name_is(const struct analysis *a, sym_id name, const char *text)
+{
+	return strcmp(intern_chars(a->names, name, NULL), text) == 0;
+}
+
+/* `x.requires_grad` where it is plain; 0: it is not. */
+static value_id requires_grad(struct analysis *a, const struct object *tensor, sym_id name)
+{
+	const unsigned bits = tensor->tensor & (T_BARE | T_GRAPH | T_ASSUMED | T_LEAF);
+
+	if (!name_is(a, name, "requires_grad") || bits & T_ASSUMED ||
+	    (bits & T_BARE && bits != T_BARE) || bits == 0)
+		return (value_id){0};
+	return value_of(
+	        a, const_object(a, bits == T_BARE ? SUB_const_false : SUB_const_true, (sym_id){0}));
+}
+
 static value_id object_attribute(struct analysis *a, struct activation *act, struct state *state,
                                  uint32_t inst, object_id id, sym_id name)
 {
@@ -379,6 +396,8 @@ static value_id object_attribute(struct analysis *a, struct activation *act, str
 		return value_flags(a, V_CLEAN);
 	case OBJECT_TENSOR:
 		own = field_get(object_read(state, id), name.n);
+		if (own.n == 0)
+			own = requires_grad(a, object_read(state, id), name);
 		return own.n ? own : missing_attribute(a, act, state, inst, id, name);
 	case OBJECT_BOUND:
 		own = field_get(object_read(state, id), name.n);
@@ -417,11 +436,6 @@ value_id attribute_get(struct analysis *a, struct activation *act, struct state 
 		found = value_join(a, found,
 		                   object_attribute(a, act, state, inst, v->refs[i], name));
 	return found;
-}
-
-static bool name_is(const struct analysis *a, sym_id name, const char *text)
-{
-	return strcmp(intern_chars(a->names, name, NULL), text) == 0;
 }
 
 /* A tensor's `requires_grad`, on parameters: their module is frozen with them. */

@@ -1,6 +1,7 @@
 /* Modules: what calling one gives, and the hooks it runs. */
 
 #include "analyzer/facts/calls.h"
+#include "analyzer/facts/effects.h"
 
 #include <string.h>
 
@@ -42,30 +43,13 @@ static void run_hooks(struct analysis *a, struct activation *act, struct state *
 	a->hook_depth--;
 }
 
-static value_id module_result(struct analysis *a, struct activation *act, struct state *state,
-                              struct call call, object_id module)
+/* What a module computes is in its weights' graph, if they have one now. */
+static void mark_output(struct analysis *a, struct state *state, object_id module, object_id id)
 {
 	const struct object *object = object_read(state, module);
 	const bool weights = object->flags & O_HAS_WEIGHTS && !(object->flags & O_FROZEN);
-	const char *class_name = external_class(a, state, module);
-	const struct api_entry *entry =
-	        class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
-	object_id id;
-	struct object *result;
+	struct object *result = object_write(a, state, id);
 
-	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry || entry->result != KIND_TENSOR) {
-		value_id opaque = unknown_value(a, act, state, call.inst, 0x33 + call.part,
-		                                arguments_all(a, call));
-
-		id = value_single(a, opaque);
-		result = object_write(a, state, id);
-		result->tensor |= T_SAVES;
-	} else {
-		id = tensor_make(a, act, state, call.inst, 0x34 + call.part, arguments_all(a, call),
-		                 T_SAVES);
-		def_of(a, id)->api = entry;
-		result = object_write(a, state, id);
-	}
 	if (weights)
 		feel_modes_left(a, state, T_GRAPH);
 	result->tensor |= T_MODULE | T_OUTPUT;
@@ -81,7 +65,47 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 			result->tensor &= (uint16_t)~T_BARE;
 	}
 	def_of(a, id)->tensor_seen |= result->tensor;
-	return value_of(a, id);
+}
+
+static value_id opaque_result(struct analysis *a, struct activation *act, struct state *state,
+                              struct call call)
+{
+	value_id opaque =
+	        unknown_value(a, act, state, call.inst, 0x33 + call.part, arguments_all(a, call));
+
+	object_write(a, state, value_single(a, opaque))->tensor |= T_SAVES;
+	return opaque;
+}
+
+static value_id module_result(struct analysis *a, struct activation *act, struct state *state,
+                              struct call call, object_id module)
+{
+	const char *class_name = external_class(a, state, module);
+	const struct api_entry *entry =
+	        class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
+	const value_id operands = arguments_all(a, call);
+	value_id result, outputs;
+	const struct value *v;
+
+	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry ||
+	    (entry->result != KIND_TENSOR && entry->result != KIND_TENSORS)) {
+		result = opaque_result(a, act, state, call);
+	} else if (entry->result == KIND_TENSORS) {
+		struct effect effect = {a, act, state, call, entry};
+
+		result = effect_tuple(&effect, operands, T_SAVES);
+	} else {
+		object_id id =
+		        tensor_make(a, act, state, call.inst, 0x34 + call.part, operands, T_SAVES);
+
+		def_of(a, id)->api = entry;
+		result = value_of(a, id);
+	}
+	outputs = tensors_in(a, state, result, 2);
+	v = value_get(a, outputs);
+	for (uint32_t i = 0; i < v->count; i++)
+		mark_output(a, state, module, v->refs[i]);
+	return result;
 }
 
 static bool is_chain_of_modules(struct analysis *a, const struct state *state, object_id module)

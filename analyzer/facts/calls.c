@@ -4,18 +4,54 @@
 
 #include <string.h>
 
-static bool too_deep(const struct analysis *a, const struct state *state, context_id context,
-                     const struct ir_func *func)
+static bool too_deep(const struct analysis *a, const struct state *state, context_id context)
 {
-	const struct context *c = context_get(a, context);
+	return a->exhausted || state->count > FACTS_MAX_OBJECTS ||
+	       context_get(a, context)->depth >=
+	               (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
+}
+
+/* Into containers that are known one goes down to what they hold. */
+static int deepest(struct analysis *a, const struct state *state, struct call call)
+{
+	const struct value *v = value_get(a, arguments_all(a, call));
+	bool nests = false;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (def_of(a, v->refs[i])->kind == OBJECT_UNKNOWN)
+			return MAX_RECURSION;
+		nests |= builtin_class_of(container_kind(a, state, v->refs[i])) != NULL;
+	}
+	return nests ? MAX_NESTING : MAX_RECURSION;
+}
+
+static bool recurses(const struct analysis *a, context_id context, const struct ir_func *func,
+                     int deepest)
+{
 	int same = 0;
 
-	if (a->exhausted || state->count > FACTS_MAX_OBJECTS ||
-	    c->depth >= (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH))
-		return true;
 	for (; context.n != 0; context = context_get(a, context)->parent)
 		same += context_get(a, context)->func == func;
-	return same >= MAX_RECURSION;
+	return same >= deepest;
+}
+
+/* What the function has returned so far; its outermost call runs again if that was
+ * not all. */
+static value_id call_recursive(struct analysis *a, struct activation *act, struct state *state,
+                               const struct ir_func *func)
+{
+	struct activation *outermost = NULL;
+	value_id result = {0};
+
+	for (; act; act = act->caller)
+		if (act->func == func) {
+			outermost = act;
+			result = value_join(a, result, value_join(a, act->assumed, act->returned));
+		}
+	if (outermost)
+		outermost->recursed = true;
+	state->reachable = result.n != 0;
+	return result;
 }
 
 static value_id make_generator(struct analysis *a, struct activation *act, struct state *state,
@@ -54,8 +90,10 @@ static value_id call_function(struct analysis *a, struct activation *act, struct
 	struct activation callee;
 	value_id result;
 
-	if (too_deep(a, state, act->context, func))
+	if (too_deep(a, state, act->context))
 		return unknown_value(a, act, state, call.inst, 0x31, arguments_all(a, call));
+	if (!func->is_generator && recurses(a, act->context, func, deepest(a, state, call)))
+		return call_recursive(a, act, state, func);
 	context = context_enter(a, act->context, file, func, call.inst, call.part);
 	frame = frame_object(a, context, func);
 	bind_parameters(a, act, state, call, function, frame);
@@ -76,8 +114,8 @@ value_id call_generator(struct analysis *a, struct activation *act, struct state
 	object_id function = value_single(a, object->with);
 	struct activation callee;
 
-	if (frame.n == 0 || function.n == 0 ||
-	    too_deep(a, state, act->context, def_of(a, function)->func))
+	if (frame.n == 0 || function.n == 0 || too_deep(a, state, act->context) ||
+	    recurses(a, act->context, def_of(a, function)->func, MAX_RECURSION))
 		return unknown_value(a, act, state, inst, 0x32, (value_id){0});
 	callee = activation_begin(a, act, def_of(a, function)->file, def_of(a, function)->func,
 	                          def_of(a, frame)->context);

@@ -7,28 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum object_kind builtin_container(const char *class_name)
-{
-	static const struct {
-		const char *name;
-		enum object_kind kind;
-	} builtin[] = {
-	        {"builtins.list", OBJECT_LIST},
-	        {"builtins.dict", OBJECT_DICT},
-	        {"builtins.set", OBJECT_SET},
-	        {"builtins.tuple", OBJECT_TUPLE},
-	        {"collections.deque", OBJECT_DEQUE},
-	        {"collections.defaultdict", OBJECT_DICT},
-	        {"collections.OrderedDict", OBJECT_DICT},
-	        {"collections.Counter", OBJECT_DICT},
-	        {"collections.UserDict", OBJECT_DICT},
-	        {"collections.UserList", OBJECT_LIST},
-	};
+static const struct {
+	const char *name;
+	enum object_kind kind;
+} builtin_classes[] = {
+        {"builtins.list", OBJECT_LIST},
+        {"builtins.dict", OBJECT_DICT},
+        {"builtins.set", OBJECT_SET},
+        {"builtins.tuple", OBJECT_TUPLE},
+        {"collections.deque", OBJECT_DEQUE},
+        {"collections.defaultdict", OBJECT_DICT},
+        {"collections.OrderedDict", OBJECT_DICT},
+        {"collections.Counter", OBJECT_DICT},
+        {"collections.UserDict", OBJECT_DICT},
+        {"collections.UserList", OBJECT_LIST},
+};
 
-	for (size_t i = 0; i < sizeof(builtin) / sizeof(*builtin); i++)
-		if (strcmp(builtin[i].name, class_name) == 0)
-			return builtin[i].kind;
+enum { BUILTIN_CLASSES = sizeof(builtin_classes) / sizeof(*builtin_classes) };
+
+enum object_kind builtin_container(const char *class_name)
+{
+	for (size_t i = 0; i < BUILTIN_CLASSES; i++)
+		if (strcmp(builtin_classes[i].name, class_name) == 0)
+			return builtin_classes[i].kind;
 	return OBJECT_INSTANCE;
+}
+
+const char *builtin_class_of(enum object_kind kind)
+{
+	for (size_t i = 0; i < BUILTIN_CLASSES; i++)
+		if (builtin_classes[i].kind == kind)
+			return builtin_classes[i].name;
+	return NULL;
 }
 
 enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id)
@@ -84,11 +94,23 @@ static bool is_slice(const struct analysis *a, value_id index)
 	return value_get(a, index)->flags & V_CLEAN;
 }
 
+/* A part of what is no tensor may be one. */
+static value_id unknowns_in(struct analysis *a, value_id value)
+{
+	const struct value *v = value_get(a, value);
+	value_id found = {0};
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (def_of(a, v->refs[i])->no_tensor)
+			found = value_join(a, found, value_of(a, v->refs[i]));
+	return found;
+}
+
 value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
                        uint32_t inst, uint32_t part, value_id from)
 {
 	object_id id = site_object(a, act, inst, part, OBJECT_UNKNOWN);
-	const value_id tensors = tensors_in(a, state, from, 2);
+	const value_id tensors = value_join(a, tensors_in(a, state, from, 2), unknowns_in(a, from));
 	const struct value *v = value_get(a, tensors);
 	struct object *object = object_renew(a, state, id);
 	unsigned bits = 0, flags = 0;

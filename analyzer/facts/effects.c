@@ -26,7 +26,22 @@ bool effect_flag(struct effect *e, const char *keyword, bool *known)
 	return *known && def_of(e->a, constant)->sub == SUB_const_true;
 }
 
-static value_id tensor_tuple(struct effect *e, value_id operands, unsigned bits)
+/* The pair of states of an LSTM. */
+static value_id nested_pair(struct effect *e, value_id operands, unsigned bits)
+{
+	object_id id = site_object(e->a, e->act, e->call.inst, 0x6d + e->call.part, OBJECT_TUPLE);
+	struct object built = {0};
+
+	for (uint32_t i = 0; i < 2; i++)
+		field_set(e->a, &built, i,
+		          value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst,
+		                                     0x6e + i + e->call.part, operands, bits)));
+	built.stamp = e->state->stamp;
+	*object_renew(e->a, e->state, id) = built;
+	return value_of(e->a, id);
+}
+
+value_id effect_tuple(struct effect *e, value_id operands, unsigned bits)
 {
 	object_id id = site_object(e->a, e->act, e->call.inst, 0x60 + e->call.part, OBJECT_TUPLE);
 	uint32_t count = e->entry->count > 0 ? (uint32_t)e->entry->count : 2;
@@ -34,10 +49,13 @@ static value_id tensor_tuple(struct effect *e, value_id operands, unsigned bits)
 
 	for (uint32_t i = 0; i < count; i++) {
 		value_id from = api_is_clean(e->entry, i) ? (value_id){0} : operands;
+		value_id element =
+		        i == 1 && api_has(e->entry, API_NESTED)
+		                ? nested_pair(e, from, bits)
+		                : value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst,
+		                                             0x61 + i + e->call.part, from, bits));
 
-		field_set(e->a, &built, i,
-		          value_of(e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x61 + i,
-		                                     from, bits)));
+		field_set(e->a, &built, i, element);
 	}
 	built.stamp = e->state->stamp;
 	*object_renew(e->a, e->state, id) = built;
@@ -107,7 +125,7 @@ value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 	case KIND_ARRAY:
 		return shared_array(e);
 	case KIND_TENSORS:
-		return tensor_tuple(e, operands, bits);
+		return effect_tuple(e, operands, bits);
 	case KIND_TENSOR_LIST:
 		return tensor_list(e, operands, bits, OBJECT_LIST);
 	case KIND_SAME:
@@ -253,47 +271,6 @@ value_id apply_api(struct analysis *a, struct activation *act, struct state *sta
 	return apply_effect(&effect);
 }
 
-static bool all_are(const struct analysis *a, const struct state *state, value_id value,
-                    bool (*test)(const struct analysis *a, const struct state *state, object_id id))
-{
-	const struct value *v = value_get(a, value);
-
-	for (uint32_t i = 0; i < v->count; i++)
-		if (!test(a, state, v->refs[i]))
-			return false;
-	return v->count > 0 && v->flags == 0;
-}
-
-static bool is_tensor(const struct analysis *a, const struct state *state, object_id id)
-{
-	(void)state;
-	return def_of(a, id)->kind == OBJECT_TENSOR;
-}
-
-static bool is_no_tensor(const struct analysis *a, const struct state *state, object_id id)
-{
-	return !is_tensor(a, state, id) && def_of(a, id)->kind != OBJECT_UNKNOWN;
-}
-
-/* isinstance(x, torch.Tensor) where it is plain. */
-static value_id is_instance(struct analysis *a, struct state *state, struct call call)
-{
-	value_id subject = argument_at(a, state, call, 0, NULL);
-	object_id class = value_single(a, argument_at(a, state, call, 1, NULL));
-	const char *name = class.n && def_of(a, class)->kind == OBJECT_EXTERNAL
-	                           ? intern_chars(a->names, def_of(a, class)->name, NULL)
-	                           : "";
-
-	if (strcmp(name, "torch.Tensor") != 0)
-		return value_flags(a, V_NUMBER);
-	if (all_are(a, state, subject, is_tensor))
-		return value_of(a, const_object(a, SUB_const_true, (sym_id){0}));
-	if (all_are(a, state, subject, is_no_tensor) ||
-	    (value_get(a, subject)->count == 0 && subject.n))
-		return value_of(a, const_object(a, SUB_const_false, (sym_id){0}));
-	return value_flags(a, V_NUMBER);
-}
-
 static value_id mode_value(struct analysis *a, const struct state *state)
 {
 	if (state->modes == (MODE_ON | MODE_OFF))
@@ -333,9 +310,10 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 {
 	const struct def *def = def_of(a, external);
 	const char *name = intern_chars(a->names, def->name, NULL);
+	value_id result;
 
-	if (strcmp(name, "builtins.isinstance") == 0)
-		return is_instance(a, state, call);
+	if (test_call(a, act, state, call, name, &result))
+		return result;
 	if (strcmp(name, "$identity") == 0)
 		return argument_at(a, state, call, 0, NULL);
 	if (strcmp(name, "torch.is_grad_enabled") == 0)

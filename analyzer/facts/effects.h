@@ -49,6 +49,7 @@ value_id construct_external(struct effect *e, object_id class);
 
 /* What the entry says comes out, made of `operands`. */
 value_id effect_result(struct effect *e, value_id operands, unsigned bits);
+value_id effect_tuple(struct effect *e, value_id operands, unsigned bits);
 value_id effect_argument(struct effect *e, uint32_t index, const char *keyword);
 value_id effect_target(struct effect *e);
 bool effect_flag(struct effect *e, const char *keyword, bool *known);

@@ -217,24 +217,6 @@ static bool is_plural(enum object_kind kind)
 	       kind == OBJECT_DEQUE;
 }
 
-/* What another container already holds lives no longer for being copied. */
-static bool is_copied(struct analysis *a, const struct state *state, object_id holder,
-                      value_id value, object_id kept)
-{
-	const value_id held = contents_of(a, object_read(state, holder));
-
-	for (uint32_t i = 0; is_older(kept) && i < state->count; i++) {
-		object_id id = state->entries[i].id;
-
-		if (id.n / 2 == holder.n / 2 || value_has(a, value, id) || value_has(a, held, id) ||
-		    !is_plural(container_kind(a, state, id)))
-			continue;
-		if (value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2), kept))
-			return true;
-	}
-	return false;
-}
-
 static bool inside_loop(const struct analysis *a, object_id id, context_id context, uint32_t inst)
 {
 	context_id where;
@@ -242,6 +224,42 @@ static bool inside_loop(const struct analysis *a, object_id id, context_id conte
 
 	return innermost_loop(a, context, inst, &where, &loop) &&
 	       made_inside(a, def_of(a, id), where, loop);
+}
+
+static bool reaches_container(struct analysis *a, const struct state *state, value_id from,
+                              object_id id, int depth)
+{
+	const struct value *v = value_get(a, from);
+
+	if (value_has(a, from, id))
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < v->count; i++)
+		if (!is_tensor_like(a, v->refs[i]) &&
+		    reaches_container(a, state, contents_of(a, object_read(state, v->refs[i])), id,
+		                      depth - 1))
+			return true;
+	return false;
+}
+
+/* What another container already holds lives no longer for being copied. */
+static bool is_copied(struct analysis *a, const struct activation *act, const struct state *state,
+                      uint32_t inst, object_id holder, value_id value, object_id kept)
+{
+	const value_id held = contents_of(a, object_read(state, holder));
+
+	for (uint32_t i = 0; is_older(kept) && i < state->count; i++) {
+		object_id id = state->entries[i].id;
+
+		if (id.n / 2 == holder.n / 2 || !is_plural(container_kind(a, state, id)) ||
+		    (!is_older(id) && inside_loop(a, id, act->context, inst)) ||
+		    !value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2),
+		               kept))
+			continue;
+		if (!reaches_container(a, state, value, id, 3) &&
+		    !reaches_container(a, state, held, id, 1))
+			return true;
+	}
+	return false;
 }
 
 /* A comprehension over what exists already: its graphs are not born in its loop. */
@@ -309,7 +327,7 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 
 		if (!value_has(a, before, older) ||
 		    (!may_carry(t) && !grows_data(a, act, inst, t, v->refs[i])) ||
-		    is_copied(a, state, holder, value, v->refs[i]) ||
+		    is_copied(a, act, state, inst, holder, value, v->refs[i]) ||
 		    is_gathered(a, act, state, inst, v->refs[i]))
 			continue;
 		note_store(a, act, state, inst, holder, value, v->refs[i]);
@@ -334,6 +352,7 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		p = event_note(a, act, inst, EVENT_CHAIN, holder, v->refs[i]);
 		p->holder_kind = HOLDER_TENSOR;
 		p->carrier = carrier;
+		p->fresh |= !is_older(v->refs[i]);
 		if (graph_sums_up(a, state, v->refs[i]))
 			p->flags |= EVENT_ACCUMULATES;
 		if (o->tensor & T_WEIGHTS)

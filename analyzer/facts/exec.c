@@ -78,6 +78,28 @@ static void edge(struct run *run, block_id from, block_id to, struct state *stat
 	flow_edge(run->flow, to, state);
 }
 
+/* Both ways of a branch, each with what the condition says there. */
+static void branch(struct run *run, block_id block, uint32_t at, struct state *state, int known)
+{
+	const struct ir_block *b = &run->act->func->blocks.at[block.n];
+	const struct condition condition = narrow_condition(run->act, at);
+	const bool narrows = narrow_applies(run->a, run->act, condition);
+
+	for (int way = 0; way < 2; way++) {
+		struct state *taken = state;
+
+		if (known == way)
+			continue; /* succ[0] is taken when true */
+		if (narrows) {
+			taken = state_copy(run->a, state);
+			narrow(run->a, run->act, taken, condition, way == 0);
+		}
+		edge(run, block, b->succ[way], taken);
+		if (narrows)
+			state_release(run->a, taken);
+	}
+}
+
 static void do_return(struct run *run, struct state *state, value_id value)
 {
 	struct activation *act = run->act;
@@ -104,10 +126,7 @@ static void end_block(struct run *run, block_id block, uint32_t at, struct state
 		edge(run, block, b->succ[0], state);
 		break;
 	case OP_branch:
-		if (known != 0)
-			edge(run, block, b->succ[0], state);
-		if (known != 1)
-			edge(run, block, b->succ[1], state);
+		branch(run, block, at, state, known);
 		break;
 	case OP_next:
 		edge(run, block, b->succ[1], state);
@@ -192,19 +211,29 @@ static bool mark_returned(struct analysis *a, const struct state *state, object_
 	return true;
 }
 
+static void solve(struct run *run, struct state *entry)
+{
+	const struct flow_client client = {run, transfer, copy, join, release};
+
+	run->flow = flow_new(run->a->heap, run->act->func, client);
+	flow_edge(run->flow, (block_id){1}, entry);
+	flow_solve(run->flow, FACTS_MAX_ROUNDS);
+}
+
 value_id run_function(struct analysis *a, struct activation *act, struct state *state)
 {
 	struct run run = {a, act, NULL};
-	const struct flow_client client = {&run, transfer, copy, join, release};
 	struct activation *before = a->top;
 	const uint32_t objects = state->count, mode_set = state->mode_set;
 
 	state->mode_set = 0;
-	run.flow = flow_new(a->heap, act->func, client);
 	act->entry_modes = state->modes;
 	a->top = act;
-	flow_edge(run.flow, (block_id){1}, state);
-	flow_solve(run.flow, FACTS_MAX_ROUNDS);
+	solve(&run, state);
+	if (act->recursed && value_join(a, act->assumed, act->returned).n != act->assumed.n) {
+		act->assumed = act->returned;
+		solve(&run, state);
+	}
 	if (act->exit) {
 		state_release(a, state);
 		*state = *act->exit;

@@ -23,4 +23,15 @@ value_id define(struct analysis *a, struct activation *act, struct state *state,
 void effect_only(struct analysis *a, struct activation *act, struct state *state, block_id block,
                  uint32_t at);
 
+/* narrow.c: what a branch says of the variable that its condition asks about */
+struct condition {
+	uint32_t inst;
+	bool negated;
+};
+struct condition narrow_condition(const struct activation *act, uint32_t branch);
+bool narrow_applies(const struct analysis *a, const struct activation *act,
+                    struct condition condition);
+void narrow(struct analysis *a, struct activation *act, struct state *state,
+            struct condition condition, bool truth);
+
 #endif

@@ -74,7 +74,7 @@ value_id tensors_in(struct analysis *a, const struct state *state, value_id valu
 		object_id id = v->refs[i];
 		const struct object *object = object_read(state, id);
 
-		if (is_tensor_like(a, id))
+		if (is_tensor_like(a, id) && !def_of(a, id)->no_tensor)
 			found = value_join(a, found, value_of(a, id));
 		if (depth > 0 && holds_others(def_of(a, id)->kind) && !(object->flags & O_MODULE))
 			found = value_join(a, found,

@@ -113,6 +113,22 @@ static bool outlives_backward(struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* A retaining backward uses what is in a holder of its own iteration; the next one has
+ * a new holder. */
+static bool holder_outlives_backward(const struct analysis *a, const struct pending *p)
+{
+	for (uint32_t i = 0; i < a->backwards.count; i++) {
+		const struct site *site = &a->backwards.at[i];
+		context_id where;
+		loop_id loop;
+
+		if (site->retains && innermost_loop(a, site->context, site->inst, &where, &loop) &&
+		    made_inside(a, def_of(a, p->holder), where, loop))
+			return false;
+	}
+	return true;
+}
+
 /* Does another backward go through the graph that this one retains? */
 static bool needed_again(const struct analysis *a, object_id graph, int depth)
 {
@@ -228,6 +244,8 @@ static bool stands(struct analysis *a, const struct pending *p)
 			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);
 	case EVENT_STORE:
+		if (kept->reached_retained && !holder_outlives_backward(a, p))
+			return false;
 		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
 		       !def_of(a, p->holder)->drained && graph_proven(a, p->kept);
 	case EVENT_LAST:
@@ -258,6 +276,21 @@ static bool told_by_store(struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* What is carried is told of where it is made, not where it is handed on unchanged. */
+static bool told_by_chain(struct analysis *a, const struct pending *p)
+{
+	if (p->kind != EVENT_CHAIN || p->fresh)
+		return false;
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		const struct pending *other = &a->pending.at[i];
+
+		if (other->kind == EVENT_CHAIN && other->fresh && other->kept.n == p->kept.n &&
+		    stands(a, other))
+			return true;
+	}
+	return false;
+}
+
 /* Does a graph that some backward retains grow from step to step? */
 static bool retained_grows(struct analysis *a)
 {
@@ -280,7 +313,8 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_facts *fa
 		        .from_outside = a->pending.at[i].from_outside,
 		};
 
-		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]))
+		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]) ||
+		    told_by_chain(a, &a->pending.at[i]))
 			continue;
 		fill_event(a, arena, &a->pending.at[i], &judged.event);
 		if (judged.event.kind == EVENT_RETAIN && retained_grows(a))
