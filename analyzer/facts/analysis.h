@@ -21,9 +21,9 @@ enum facts_limits {
 	FACTS_SWEEP_OBJECTS = 96, /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
 	FACTS_MAX_LEFT = 16,
-	FACTS_MAX_NESTED = 32,   /* classes made inside functions, looked at by themselves */
-	FACTS_IMPORT_DEPTH = 2,  /* calls inlined while an imported body runs */
-	FACTS_MAX_IMPORTS = 200, /* module bodies run for one file */
+	FACTS_MAX_NESTED = 32,    /* classes made inside functions, looked at by themselves */
+	FACTS_IMPORT_DEPTH = 2,   /* calls inlined while an imported body runs */
+	FACTS_MAX_IMPORTS = 1000, /* modules loaded for one file */
 	FACTS_ENTRY_CLASSES = 20,
 	FACTS_MAX_OBJECTS = 1000,  /* in a state; then calls are not followed */
 	FACTS_OBJECTS_A_STEP = 16, /* what passing a state on costs, in instructions */
@@ -163,7 +163,9 @@ struct analysis {
 	uint32_t left_count;
 	struct heap_base base;
 	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
-	uint32_t imports, importing;                           /* bodies run; bodies that run now */
+	struct module_summaries *summaries;                    /* shared with other analyses */
+	struct module_making *making;                          /* an imported body runs */
+	VEC(const struct project_file *) loaded;               /* modules in the base */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
 	uint32_t all_steps;
@@ -177,6 +179,8 @@ struct analysis {
 void values_init(struct analysis *a);
 value_id value_flags(struct analysis *a, uint32_t flags);
 value_id value_of(struct analysis *a, object_id id);
+/* `refs` in any order, which is changed; at most FACTS_MAX_REFS. */
+value_id value_of_set(struct analysis *a, uint32_t flags, object_id *refs, uint32_t count);
 value_id value_join(struct analysis *a, value_id x, value_id y);
 value_id value_without(struct analysis *a, value_id x, uint32_t flags);
 value_id value_older(struct analysis *a, value_id x, const uint64_t *aged);
@@ -197,6 +201,8 @@ struct def *def_of(const struct analysis *a, object_id id);
 /* The newest object of a site; `part` tells several of one instruction apart. */
 object_id site_object(struct analysis *a, struct activation *act, uint32_t inst, uint32_t part,
                       enum object_kind kind);
+/* What is made where the definition says; one that is there stays as it is. */
+object_id site_add(struct analysis *a, struct def def);
 object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text);
 object_id external_object(struct analysis *a, sym_id dotted);
 object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name);
@@ -204,6 +210,7 @@ object_id namespace_object(struct analysis *a, const struct project_file *file);
 object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func);
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
                          const struct ir_func *func, uint32_t call, uint32_t part);
+context_id context_add(struct analysis *a, const struct context *context);
 const struct context *context_get(const struct analysis *a, context_id id);
 /* Does `loop` of the activation in `context` contain what was made at `def`? */
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
@@ -219,10 +226,14 @@ struct state *state_copy(struct analysis *a, struct state *state);
 void state_release(struct analysis *a, struct state *state);
 /* Everything in the state becomes part of the base. */
 void state_promote(struct analysis *a, struct state *state);
+/* An object becomes part of the base. */
+void base_put(struct analysis *a, object_id id, struct object *object);
 bool state_join(struct analysis *a, struct state *into, struct state *from);
 const struct object *object_read(const struct state *state, object_id id);
 /* Items of a dict stand apart from the attributes of an instance that is one. */
 uint32_t item_key(const struct analysis *a, object_id owner, object_id key);
+/* The object that is the field's key; 0: the field is an attribute, or at an index. */
+object_id item_of_key(const struct analysis *a, object_id owner, uint32_t key);
 /* The constant that a field's key stands for; 0: the field is an attribute. */
 object_id key_constant(const struct analysis *a, object_id owner, uint32_t key);
 struct object *object_write(struct analysis *a, struct state *state, object_id id);
@@ -390,10 +401,16 @@ void check_mode_used(struct analysis *a, struct activation *act, uint32_t inst);
 /* A function returns with another mode than it was entered with. */
 void check_mode_left(struct analysis *a, struct activation *act, const struct state *exit);
 
+/* modules.c */
+/* What the module's body leaves becomes part of the base. */
+void module_load(struct analysis *a, const struct project_file *file);
+
+/* analyze.c */
+void analysis_init(struct analysis *a, const struct project *project,
+                   struct module_summaries *summaries, struct arena *arena);
+
 /* exec.c */
 value_id run_function(struct analysis *a, struct activation *act, struct state *state);
-value_id run_module(struct analysis *a, struct activation *act, struct state *state,
-                    const struct project_file *file);
 struct activation activation_begin(struct analysis *a, struct activation *caller,
                                    const struct project_file *file, const struct ir_func *func,
                                    context_id context);

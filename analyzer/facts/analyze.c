@@ -7,9 +7,11 @@
 
 #include "analyzer/facts/analysis.h"
 #include "analyzer/facts/roots.h"
+#include "analyzer/facts/summary.h"
 
 struct file_job {
 	const struct project *project;
+	struct module_summaries *summaries;
 	struct arena *arenas;       /* by file: what its events hold */
 	struct file_facts *results; /* by file */
 };
@@ -39,10 +41,12 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	run_roots(&root);
 }
 
-static void analysis_init(struct analysis *a, const struct project *project, struct arena *arena)
+void analysis_init(struct analysis *a, const struct project *project,
+                   struct module_summaries *summaries, struct arena *arena)
 {
 	memset(a, 0, sizeof(*a));
 	a->project = project;
+	a->summaries = summaries;
 	a->names = project_names(project);
 	a->arena = arena;
 	a->heap = arena;
@@ -62,7 +66,7 @@ static void analyze_job(void *context, size_t index, unsigned worker)
 	if (!file->linted || !file->relevant || !file->lowered.module)
 		return;
 	a = arena_new(&arena, struct analysis);
-	analysis_init(a, job->project, &arena);
+	analysis_init(a, job->project, job->summaries, &arena);
 	analyze_file(a, file);
 	events_judge(a, &job->arenas[index], &job->results[index]);
 	arena_release(&arena);
@@ -102,12 +106,14 @@ void analyze_project(const struct project *project, struct thread_pool *pool, st
 	struct arena scratch = {0};
 	struct file_job job = {
 	        .project = project,
+	        .summaries = module_summaries_open(count),
 	        .arenas = arena_array(&scratch, struct arena, count + 1),
 	        .results = arena_array(&scratch, struct file_facts, count + 1),
 	};
 	function_list known;
 
 	thread_pool_run(pool, count, analyze_job, &job);
+	module_summaries_close(job.summaries);
 	known = known_functions(&job, count, &scratch);
 	for (uint32_t f = 0; f < count; f++) {
 		for (uint32_t i = 0; i < job.results[f].events.count; i++) {

@@ -569,7 +569,8 @@ static value_id force_one(struct analysis *a, struct activation *act, struct sta
 	if (def_of(a, id)->running)
 		return value_flags(a, V_CLEAN); /* modules that name each other in a circle */
 	def_of(a, id)->running = true;
-	found = run_module(a, act, state, file);
+	module_load(a, file);
+	found = value_of(a, namespace_object(a, file));
 	if (name.n)
 		found = attribute_get(a, act, state, 0, found, name);
 	def_of(a, id)->running = false;

@@ -8,7 +8,7 @@ static bool too_deep(const struct analysis *a, const struct state *state, contex
 {
 	return a->exhausted || state->count > FACTS_MAX_OBJECTS ||
 	       context_get(a, context)->depth >=
-	               (a->importing ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
+	               (a->making ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
 }
 
 /* Into containers that are known one goes down to what they hold. */

@@ -78,17 +78,29 @@ void state_release(struct analysis *a, struct state *state)
 	state->count = state->room = 0;
 }
 
+static void base_make_room(struct analysis *a)
+{
+	const uint32_t room = a->defs.count * 4;
+	struct object **at;
+
+	if (a->base.room >= a->defs.count * 2)
+		return;
+	at = arena_array(a->arena, struct object *, room);
+	if (a->base.room)
+		memcpy(at, a->base.at, a->base.room * sizeof(*at));
+	a->base.at = at;
+	a->base.room = room;
+}
+
+void base_put(struct analysis *a, object_id id, struct object *object)
+{
+	base_make_room(a);
+	a->base.at[id.n] = object;
+}
+
 void state_promote(struct analysis *a, struct state *state)
 {
-	if (a->base.room < a->defs.count * 2) {
-		const uint32_t room = a->defs.count * 4;
-		struct object **at = arena_array(a->arena, struct object *, room);
-
-		if (a->base.room)
-			memcpy(at, a->base.at, a->base.room * sizeof(*at));
-		a->base.at = at;
-		a->base.room = room;
-	}
+	base_make_room(a);
 	for (uint32_t i = 0; i < state->count; i++)
 		a->base.at[state->entries[i].id.n] = state->entries[i].object;
 	state->count = 0;
@@ -214,14 +226,23 @@ uint32_t item_key(const struct analysis *a, object_id owner, object_id key)
 	return key.n + (has_attributes(def_of(a, owner)->kind) ? ITEM_KEYS : 0);
 }
 
+object_id item_of_key(const struct analysis *a, object_id owner, uint32_t key)
+{
+	const enum object_kind kind = def_of(a, owner)->kind;
+	const object_id none = {0};
+
+	if (kind == OBJECT_DICT)
+		return (object_id){key};
+	return has_attributes(kind) && key >= ITEM_KEYS && key != UINT32_MAX
+	               ? (object_id){key - ITEM_KEYS}
+	               : none;
+}
+
 object_id key_constant(const struct analysis *a, object_id owner, uint32_t key)
 {
-	const uint32_t first = item_key(a, owner, (object_id){0});
-	object_id id = {key - first};
+	const object_id id = item_of_key(a, owner, key);
 
-	if (key < first || id.n / 2 >= a->defs.count || def_of(a, id)->kind != OBJECT_CONST)
-		return (object_id){0};
-	return id;
+	return def_of(a, id)->kind == OBJECT_CONST ? id : (object_id){0};
 }
 
 struct object *object_renew(struct analysis *a, struct state *state, object_id id)

@@ -60,35 +60,3 @@ void do_import_star(struct analysis *a, struct activation *act, struct state *st
 		field_set(a, object_write(a, state, globals), names->fields[i].key,
 		          names->fields[i].value);
 }
-
-/* A module's body runs once, from nothing; what it makes is the base of every
- * state. One that imports itself in a circle is seen as far as it got. */
-value_id run_module(struct analysis *a, struct activation *act, struct state *state,
-                    const struct project_file *file)
-{
-	object_id id = namespace_object(a, file);
-	struct activation inner;
-	struct state *fresh;
-	struct arena *before = a->heap;
-	const struct ir_func *body;
-
-	(void)act;
-	if (object_exists(state, id) || def_of(a, id)->running || !file->lowered.module ||
-	    a->imports > FACTS_MAX_IMPORTS)
-		return value_of(a, id);
-	a->imports++;
-	def_of(a, id)->running = true;
-	body = ir_func_get(file->lowered.module, (func_id){1});
-	heap_switch(a, a->arena);
-	fresh = state_new(a);
-	object_renew(a, fresh, id);
-	inner = activation_begin(a, NULL, file, body,
-	                         context_enter(a, (context_id){0}, file, body, 0, 0));
-	object_renew(a, fresh, inner.frame);
-	a->importing++;
-	run_function(a, &inner, fresh);
-	a->importing--;
-	state_promote(a, fresh);
-	heap_switch(a, before);
-	return value_of(a, id);
-}

@@ -52,7 +52,7 @@ static uint64_t rehash_site(const struct analysis *a, uint32_t id)
 	return hash_key(&key);
 }
 
-static object_id site_find_or_add(struct analysis *a, struct def def)
+object_id site_add(struct analysis *a, struct def def)
 {
 	const struct site_key key = key_of(&def);
 	uint32_t *slot =
@@ -101,12 +101,12 @@ object_id site_object(struct analysis *a, struct activation *act, uint32_t inst,
 	        .place = place_of(act->file, act->func, inst),
 	};
 
-	return site_find_or_add(a, def);
+	return site_add(a, def);
 }
 
 object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text)
 {
-	return site_find_or_add(a, (struct def){.kind = OBJECT_CONST, .sub = sub, .name = text});
+	return site_add(a, (struct def){.kind = OBJECT_CONST, .sub = sub, .name = text});
 }
 
 object_id external_object(struct analysis *a, sym_id dotted)
@@ -119,7 +119,7 @@ object_id external_object(struct analysis *a, sym_id dotted)
 
 	if (canonical_length)
 		dotted = intern_text(a->names, canonical, canonical_length);
-	id = site_find_or_add(a, (struct def){.kind = OBJECT_EXTERNAL, .name = dotted});
+	id = site_add(a, (struct def){.kind = OBJECT_EXTERNAL, .name = dotted});
 	if (!def_of(a, id)->api) {
 		text = intern_chars(a->names, dotted, &length);
 		def_of(a, id)->api = api_find(text, length);
@@ -129,13 +129,12 @@ object_id external_object(struct analysis *a, sym_id dotted)
 
 object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name)
 {
-	return site_find_or_add(a,
-	                        (struct def){.kind = OBJECT_IMPORTED, .file = file, .name = name});
+	return site_add(a, (struct def){.kind = OBJECT_IMPORTED, .file = file, .name = name});
 }
 
 object_id namespace_object(struct analysis *a, const struct project_file *file)
 {
-	return site_find_or_add(a, (struct def){.kind = OBJECT_NAMESPACE, .file = file});
+	return site_add(a, (struct def){.kind = OBJECT_NAMESPACE, .file = file});
 }
 
 object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func)
@@ -143,7 +142,7 @@ object_id frame_object(struct analysis *a, context_id context, const struct ir_f
 	struct def def = {.kind = OBJECT_FRAME, .context = context, .func = func};
 
 	def.file = context_get(a, context)->file;
-	return site_find_or_add(a, def);
+	return site_add(a, def);
 }
 
 static uint64_t hash_context(const struct context *c)
@@ -166,6 +165,18 @@ static uint64_t rehash_context(const struct analysis *a, uint32_t id)
 	return hash_context(&a->contexts.at[id]);
 }
 
+context_id context_add(struct analysis *a, const struct context *context)
+{
+	uint32_t *slot = id_table_slot(a, &a->context_index, hash_context(context), same_context,
+	                               rehash_context, context);
+
+	if (*slot == 0) {
+		*slot = a->contexts.count;
+		vec_push(a->arena, &a->contexts, *context);
+	}
+	return (context_id){*slot};
+}
+
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
                          const struct ir_func *func, uint32_t call, uint32_t part)
 {
@@ -179,14 +190,8 @@ context_id context_enter(struct analysis *a, context_id parent, const struct pro
 	        .depth = outer->depth + 1,
 	        .in_hook = outer->in_hook || a->hook_depth > 0,
 	};
-	uint32_t *slot = id_table_slot(a, &a->context_index, hash_context(&context), same_context,
-	                               rehash_context, &context);
 
-	if (*slot == 0) {
-		*slot = a->contexts.count;
-		vec_push(a->arena, &a->contexts, context);
-	}
-	return (context_id){*slot};
+	return context_add(a, &context);
 }
 
 const struct context *context_get(const struct analysis *a, context_id id)

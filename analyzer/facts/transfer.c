@@ -169,7 +169,7 @@ static value_id do_class(struct analysis *a, struct activation *act, struct stat
 	for (uint32_t s = 1; s < body->slots.count; s++)
 		if (strcmp(intern_chars(a->names, body->slots.at[s].name, NULL), "__class__") == 0)
 			field_set(a, object_write(a, state, inner.frame), s, value_of(a, id));
-	if (act->func->kind != FUNC_MODULE && !a->importing && a->nested.count < FACTS_MAX_NESTED)
+	if (act->func->kind != FUNC_MODULE && !a->making && a->nested.count < FACTS_MAX_NESTED)
 		vec_push(a->heap, &a->nested, (struct nested_class){id, state_copy(a, state)});
 	return value_of(a, id);
 }

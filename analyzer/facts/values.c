@@ -108,6 +108,22 @@ const struct value *value_get(const struct analysis *a, value_id id)
 	return a->values.at[id.n];
 }
 
+static int compare_ids(const object_id *x, const object_id *y)
+{
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+static void insertion_sort(object_id *refs, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t j = i; j > 0 && compare_ids(&refs[j - 1], &refs[j]) > 0; j--) {
+			object_id swap = refs[j];
+
+			refs[j] = refs[j - 1];
+			refs[j - 1] = swap;
+		}
+}
+
 value_id value_flags(struct analysis *a, uint32_t flags)
 {
 	return value_intern(a, flags, NULL, 0);
@@ -116,6 +132,12 @@ value_id value_flags(struct analysis *a, uint32_t flags)
 value_id value_of(struct analysis *a, object_id id)
 {
 	return value_intern(a, 0, &id, 1);
+}
+
+value_id value_of_set(struct analysis *a, uint32_t flags, object_id *refs, uint32_t count)
+{
+	insertion_sort(refs, count);
+	return value_intern(a, flags, refs, count);
 }
 
 static value_id join_slowly(struct analysis *a, value_id x, value_id y)
@@ -160,22 +182,6 @@ value_id value_without(struct analysis *a, value_id x, uint32_t flags)
 	const struct value *v = value_get(a, x);
 
 	return v->flags & flags ? value_intern(a, v->flags & ~flags, v->refs, v->count) : x;
-}
-
-static int compare_ids(const object_id *x, const object_id *y)
-{
-	return x->n < y->n ? -1 : x->n > y->n;
-}
-
-static void insertion_sort(object_id *refs, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++)
-		for (uint32_t j = i; j > 0 && compare_ids(&refs[j - 1], &refs[j]) > 0; j--) {
-			object_id swap = refs[j];
-
-			refs[j] = refs[j - 1];
-			refs[j - 1] = swap;
-		}
 }
 
 value_id value_older(struct analysis *a, value_id x, const uint64_t *aged)

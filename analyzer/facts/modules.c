@@ -1,0 +1,196 @@
+/* Records of imported modules: made once in a run, whoever asks first. */
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "analyzer/base/bug.h"
+#include "analyzer/facts/exec.h"
+#include "analyzer/facts/summary.h"
+
+enum { MAX_NESTED_MODULES = 150 }; /* each needs the next while its body runs */
+
+struct module_summaries {
+	pthread_mutex_t lock;
+	uint32_t count;
+	struct arena arena;
+	const struct module_summary **at; /* by the file's number */
+	struct arena *arenas;
+};
+
+/* A record that rests on a module which is still being made further out. */
+struct provisional {
+	const struct project_file *file;
+	const struct module_summary *summary;
+};
+
+/* A body that runs, and those that wait for it. */
+struct module_making {
+	struct module_making *outer, *outermost;
+	const struct project_file *file;
+	uint32_t depth;
+	uint32_t lowest; /* of those that it asked for while they were being made */
+	/* of the outermost one: */
+	VEC(struct provisional) provisional;
+	struct arena arena;
+};
+
+struct module_summaries *module_summaries_open(uint32_t files)
+{
+	struct module_summaries *summaries = checked_alloc(1, sizeof(*summaries));
+
+	*summaries = (struct module_summaries){.count = files};
+	summaries->at = arena_array(&summaries->arena, const struct module_summary *, files);
+	summaries->arenas = arena_array(&summaries->arena, struct arena, files);
+	BUG_IF(pthread_mutex_init(&summaries->lock, NULL) != 0);
+	return summaries;
+}
+
+void module_summaries_close(struct module_summaries *summaries)
+{
+	for (uint32_t i = 0; i < summaries->count; i++)
+		arena_release(&summaries->arenas[i]);
+	pthread_mutex_destroy(&summaries->lock);
+	arena_release(&summaries->arena);
+	free(summaries);
+}
+
+static const struct module_summary *find_published(struct module_summaries *summaries,
+                                                   uint32_t number)
+{
+	const struct module_summary *found;
+
+	pthread_mutex_lock(&summaries->lock);
+	found = summaries->at[number];
+	pthread_mutex_unlock(&summaries->lock);
+	return found;
+}
+
+/* Two threads may have made the same one: they are equal, and the first stays. */
+static const struct module_summary *publish(struct module_summaries *summaries, uint32_t number,
+                                            const struct module_summary *summary,
+                                            struct arena *arena)
+{
+	pthread_mutex_lock(&summaries->lock);
+	if (!summaries->at[number]) {
+		summaries->at[number] = summary;
+		summaries->arenas[number] = *arena;
+		*arena = (struct arena){0};
+	}
+	summary = summaries->at[number];
+	pthread_mutex_unlock(&summaries->lock);
+	arena_release(arena);
+	return summary;
+}
+
+static const struct module_summary *find_provisional(const struct module_making *making,
+                                                     const struct project_file *file)
+{
+	const struct module_making *first = making ? making->outermost : NULL;
+
+	for (uint32_t i = 0; first && i < first->provisional.count; i++)
+		if (first->provisional.at[i].file == file)
+			return first->provisional.at[i].summary;
+	return NULL;
+}
+
+static void rests_on(struct module_making *making, uint32_t depth)
+{
+	for (; making && making->depth > depth; making = making->outer)
+		if (making->lowest > depth)
+			making->lowest = depth;
+}
+
+/* Does the body run, further out? Then all from there on rest on it. */
+static bool is_being_made(struct module_making *making, const struct project_file *file)
+{
+	for (const struct module_making *m = making; m; m = m->outer)
+		if (m->file == file) {
+			rests_on(making, m->depth);
+			return true;
+		}
+	if (!making || making->depth < MAX_NESTED_MODULES)
+		return false;
+	rests_on(making, 0);
+	return true;
+}
+
+static void run_body(struct analysis *a, const struct project_file *file)
+{
+	const struct ir_func *body = ir_func_get(file->lowered.module, (func_id){1});
+	const context_id context = context_enter(a, (context_id){0}, file, body, 0, 0);
+	const object_id names = namespace_object(a, file);
+	struct state *state = state_new(a);
+	struct activation act;
+
+	def_of(a, names)->running = true;
+	object_renew(a, state, names);
+	act = activation_begin(a, NULL, file, body, context);
+	object_renew(a, state, act.frame);
+	run_function(a, &act, state);
+	state_promote(a, state);
+}
+
+static const struct module_summary *keep(struct analysis *a, struct module_making *making,
+                                         struct module_summaries *summaries)
+{
+	struct module_making *first = making->outermost;
+	struct arena arena = {0};
+	struct provisional provisional = {.file = making->file};
+
+	if (making == first || making->lowest >= making->depth)
+		return publish(summaries, making->file->number,
+		               summary_take(a, making->file, &arena), &arena);
+	provisional.summary = summary_take(a, making->file, &first->arena);
+	vec_push(&first->arena, &first->provisional, provisional);
+	return provisional.summary;
+}
+
+static const struct module_summary *make(struct analysis *asking, const struct project_file *file)
+{
+	struct arena arena = {0};
+	struct analysis *a = arena_new(&arena, struct analysis);
+	struct module_making making = {.outer = asking->making, .file = file, .lowest = UINT32_MAX};
+	struct module_making *first = making.outer ? making.outer->outermost : &making;
+	const uint32_t provisional = first->provisional.count;
+	const struct module_summary *summary;
+
+	making.outermost = first;
+	making.depth = making.outer ? making.outer->depth + 1 : 1;
+	analysis_init(a, asking->project, asking->summaries, &arena);
+	a->making = &making;
+	run_body(a, file);
+	if (making.lowest >= making.depth)
+		first->provisional.count = provisional; /* what rested on this one */
+	summary = keep(a, &making, asking->summaries);
+	arena_release(&arena);
+	arena_release(&making.arena);
+	return summary;
+}
+
+static const struct module_summary *summary_of(struct analysis *a, const struct project_file *file)
+{
+	const struct module_summary *found = find_published(a->summaries, file->number);
+
+	if (!found)
+		found = find_provisional(a->making, file);
+	if (found || is_being_made(a->making, file))
+		return found;
+	return make(a, file);
+}
+
+void module_load(struct analysis *a, const struct project_file *file)
+{
+	struct def *def = def_of(a, namespace_object(a, file));
+	const struct module_summary *summary;
+
+	if (def->running || !file->lowered.module || a->loaded.count >= FACTS_MAX_IMPORTS)
+		return;
+	def->running = true;
+	summary = summary_of(a, file);
+	if (!summary)
+		return;
+	for (uint32_t i = 0; i < summary_need_count(summary); i++)
+		module_load(a, summary_need(summary, i));
+	vec_push(a->arena, &a->loaded, file);
+	summary_load(a, summary);
+}
