@@ -52,6 +52,13 @@ foreach(source IN LISTS fuzz_sources)
   endif()
 endforeach()
 
+# Programs that stand on the runtime alone.
+foreach(example train memory_facts)
+  add_executable(${example} runtime/examples/${example}.c)
+  target_link_libraries(${example} PRIVATE graphlint_runtime m)
+  add_test(NAME example_${example} COMMAND ${example})
+endforeach()
+
 # What the runtime costs; built and run by hand.
 add_executable(bench_runtime EXCLUDE_FROM_ALL tests/bench_runtime.c)
 target_link_libraries(bench_runtime PRIVATE graphlint_runtime m)

@@ -57,9 +57,42 @@ static void normalise(double *x, const struct norm *s, const double *mean, const
 	}
 }
 
-static enum ag_dtype statistics_dtype(const struct ag_tensor *x)
+/* Of the input, but float32 for half inputs with float32 parameters: nothing else mixes.
+ * AG_DTYPE_COUNT with an error for what does not. */
+static enum ag_dtype statistics_dtype(struct ag_ctx *ctx, const struct ag_tensor *x,
+                                      struct ag_tensor *const *params, int count)
 {
-	return x->dtype == AG_F64 ? AG_F64 : AG_F32;
+	int i;
+
+	for (i = 0; i < count && !params[i];)
+		i++;
+	if (i == count || params[i]->dtype == x->dtype)
+		return (enum ag_dtype)x->dtype;
+	for (; i < count; i++) {
+		if (params[i] && params[i]->dtype != AG_F32) {
+			ag_fail(ctx, AG_ERR_RUNTIME,
+			        "mixed dtype (CPU): expect parameter to have scalar type of Float");
+			return AG_DTYPE_COUNT;
+		}
+	}
+	if (x->dtype == AG_F16 || x->dtype == AG_BF16)
+		return AG_F32;
+	ag_fail(ctx, AG_ERR_RUNTIME, "mixed dtype (CPU): all inputs must share same datatype.");
+	return AG_DTYPE_COUNT;
+}
+
+/* A pair of statistics; false with an error. */
+static bool make_statistics(struct ag_frame *f, const struct ag_tensor *x,
+                            struct ag_tensor *const *params, int count, int ndim,
+                            const int64_t *shape, struct ag_tensor **pair)
+{
+	enum ag_dtype dtype = statistics_dtype(f->ctx, x, params, count);
+
+	if (dtype == AG_DTYPE_COUNT)
+		return false;
+	pair[0] = op_zeros(f->ctx, dtype, ndim, shape);
+	pair[1] = op_zeros(f->ctx, dtype, ndim, shape);
+	return pair[0] && pair[1];
 }
 
 /* ---- layer norm */
@@ -99,7 +132,7 @@ static bool layer_shape(struct ag_frame *f, const struct ag_tensor *x, int *ndim
 
 bool op_run_layer_norm(struct ag_frame *f)
 {
-	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *b = arg_t(f, 3), *out, *mean, *rstd;
+	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *b = arg_t(f, 3), *out, *stats[2];
 	struct ag_tensor *in[3] = {x, w, b};
 	struct norm s = {.eps = arg_f(f, 4)};
 	int64_t shape[AG_MAX_DIMS];
@@ -110,10 +143,9 @@ bool op_run_layer_norm(struct ag_frame *f)
 		return false;
 	for (d = 0; d < x->ndim; d++)
 		shape[d] = d < lead ? x->shape[d] : 1;
-	mean = op_zeros(f->ctx, statistics_dtype(x), x->ndim, shape);
-	rstd = op_zeros(f->ctx, statistics_dtype(x), x->ndim, shape);
-	out = mean && rstd ? ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true)
-	                   : NULL;
+	if (!make_statistics(f, x, in + 1, 2, x->ndim, shape, stats))
+		return false;
+	out = ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_LayerNorm, in, 3, 5, 1);
@@ -123,8 +155,8 @@ bool op_run_layer_norm(struct ag_frame *f)
 		ag_save_input(node, 0, x);
 		ag_save_input(node, 1, w);
 		ag_save_input(node, 2, b);
-		ag_save_input(node, 3, mean);
-		ag_save_input(node, 4, rstd);
+		ag_save_input(node, 3, stats[0]);
+		ag_save_input(node, 4, stats[1]);
 	}
 	if (ag_ready(out, in, 3)) {
 		double *px = ag_plain(x), *pw = w ? ag_plain(w) : NULL,
@@ -136,18 +168,29 @@ bool op_run_layer_norm(struct ag_frame *f)
 		normalise(px, &s, m, r);
 		affine_last(px, s.groups, s.inner, pw, pb);
 		ag_put_plain(out, px);
-		ag_put_plain(mean, m);
-		ag_put_plain(rstd, r);
+		ag_put_plain(stats[0], m);
+		ag_put_plain(stats[1], r);
 		free(px);
 		free(pw);
 		free(pb);
 		free(m);
 		free(r);
 	} else {
-		ag_storage_drop_data(mean->storage);
-		ag_storage_drop_data(rstd->storage);
+		ag_storage_drop_data(stats[0]->storage);
+		ag_storage_drop_data(stats[1]->storage);
 	}
 	return ag_finish(f, out, node);
+}
+
+static bool is_half(const struct ag_tensor *t)
+{
+	return t->dtype == AG_F16 || t->dtype == AG_BF16;
+}
+
+/* Halves are computed with in float32; results are cast back. */
+static struct ag_tensor *wide(struct ag_ctx *c, struct ag_tensor *t)
+{
+	return t && is_half(t) ? op_cast(c, t, AG_F32) : t;
 }
 
 static struct ag_tensor *mean_over(struct ag_ctx *c, struct ag_tensor *x, const int64_t *dims,
@@ -192,8 +235,9 @@ static struct ag_tensor *input_grad(struct ag_ctx *c, struct ag_tensor *g, struc
 bool bw_LayerNorm(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *bias = B_SAVED(2), *mean = B_SAVED(3);
-	struct ag_tensor *rstd = B_SAVED(4), *xhat, *g = B_GRAD;
+	struct ag_tensor *x = wide(c, B_SAVED(0)), *w = wide(c, B_SAVED(1)), *bias = B_SAVED(2);
+	struct ag_tensor *mean = wide(c, B_SAVED(3)), *rstd = wide(c, B_SAVED(4)), *xhat;
+	struct ag_tensor *g = wide(c, B_GRAD);
 	int lead = (int)b->node->ints[0], d, n = 0;
 	int64_t dims[AG_MAX_DIMS];
 
@@ -215,11 +259,8 @@ bool bw_LayerNorm(struct ag_bw *b)
 bool op_run_rms_norm(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *r;
-	double eps = x->dtype == AG_F64    ? 2.220446049250313e-16
-	             : x->dtype == AG_F16  ? 0.0009765625
-	             : x->dtype == AG_BF16 ? 0.0078125
-	                                   : 1.1920928955078125e-07;
+	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *r, *input = wide(c, x);
+	double eps = x->dtype == AG_F64 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
 	int64_t dims[AG_MAX_DIMS];
 	struct ag_value v[2];
 	struct norm s;
@@ -231,12 +272,13 @@ bool op_run_rms_norm(struct ag_frame *f)
 		eps = arg_f(f, 3);
 	for (d = lead; d < x->ndim; d++)
 		dims[n++] = d;
-	v[0] = ag_arg(op_pow_n(c, x, 2));
+	v[0] = ag_arg(op_pow_n(c, input, 2));
 	v[0] = ag_arg(mean_over(c, v[0].as.tensor, dims, n));
 	v[1] = ag_float(eps);
 	r = op_rsqrt(c, op_call(c, AG_OP_add_scalar, v, 2));
-	r = op_mul(c, x, r);
-	return ag_give_ref(f, w ? op_mul(c, r, w) : r);
+	r = op_mul(c, input, r);
+	r = w ? op_mul(c, r, w) : r;
+	return ag_give_ref(f, is_half(x) ? op_cast(c, r, (enum ag_dtype)x->dtype) : r);
 }
 
 /* ---- batch norm */
@@ -276,7 +318,7 @@ static void affine_channels(double *x, const struct norm *s, const double *w, co
 }
 
 struct batch_norm {
-	struct ag_tensor *x, *mean, *var, *w, *b, *save_mean, *save_rstd, *out;
+	struct ag_tensor *x, *mean, *var, *w, *b, *saved[2], *out; /* saved: mean, rstd */
 	struct norm s;
 	bool training;
 	double momentum;
@@ -290,8 +332,8 @@ static void batch_compute(struct batch_norm *n)
 	double *x, *w, *b, *mean, *rstd, *var;
 
 	if (!ag_ready(n->out, in, 5)) {
-		ag_storage_drop_data(n->save_mean->storage);
-		ag_storage_drop_data(n->save_rstd->storage);
+		ag_storage_drop_data(n->saved[0]->storage);
+		ag_storage_drop_data(n->saved[1]->storage);
 		if (n->training) {
 			update_running(n->mean, NULL, c, 0);
 			update_running(n->var, NULL, c, 0);
@@ -310,8 +352,8 @@ static void batch_compute(struct batch_norm *n)
 			var[i] /= (double)(count - 1);
 		update_running(n->mean, mean, c, n->momentum);
 		update_running(n->var, var, c, n->momentum);
-		ag_put_plain(n->save_mean, mean);
-		ag_put_plain(n->save_rstd, rstd);
+		ag_put_plain(n->saved[0], mean);
+		ag_put_plain(n->saved[1], rstd);
 	} else {
 		for (i = 0; i < c; i++)
 			rstd[i] = 1 / sqrt(var[i] + n->s.eps);
@@ -330,14 +372,13 @@ static void batch_compute(struct batch_norm *n)
 static bool batch_run(struct ag_frame *f, struct batch_norm *n)
 {
 	struct ag_tensor *edges[3] = {n->x, n->w, n->b};
+	struct ag_tensor *params[4] = {n->w, n->b, n->mean, n->var};
 	int64_t saved = n->training ? n->s.groups : 0;
 	struct ag_node *node;
 
-	n->save_mean = op_zeros(f->ctx, statistics_dtype(n->x), 1, &saved);
-	n->save_rstd = op_zeros(f->ctx, statistics_dtype(n->x), 1, &saved);
-	n->out = n->save_mean && n->save_rstd ? ag_make(f->ctx, (enum ag_dtype)n->x->dtype,
-	                                                n->x->ndim, n->x->shape, true)
-	                                      : NULL;
+	if (!make_statistics(f, n->x, params, 4, 1, &saved, n->saved))
+		return false;
+	n->out = ag_make(f->ctx, (enum ag_dtype)n->x->dtype, n->x->ndim, n->x->shape, true);
 	if (!n->out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_BatchNorm, edges, 3, 6, 1);
@@ -348,8 +389,8 @@ static bool batch_run(struct ag_frame *f, struct batch_norm *n)
 		ag_save_input(node, 1, n->w);
 		ag_save_input(node, 2, n->mean);
 		ag_save_input(node, 3, n->var);
-		ag_save_input(node, 4, n->save_mean);
-		ag_save_input(node, 5, n->save_rstd);
+		ag_save_input(node, 4, n->saved[0]);
+		ag_save_input(node, 5, n->saved[1]);
 	}
 	batch_compute(n);
 	return ag_finish(f, n->out, node);
@@ -405,12 +446,13 @@ bool bw_BatchNorm(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
 	bool training = b->node->ints[0] != 0;
-	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *g = B_GRAD, *mean, *rstd, *xhat, *gw;
+	struct ag_tensor *x = wide(c, B_SAVED(0)), *w = wide(c, B_SAVED(1)), *g = wide(c, B_GRAD);
+	struct ag_tensor *mean, *rstd, *xhat, *gw;
 	int64_t dims[AG_MAX_DIMS], shape[AG_MAX_DIMS];
 	int d, n = 0;
 
-	mean = B_SAVED(training ? 4 : 2);
-	rstd = B_SAVED(training ? 5 : 3);
+	mean = wide(c, B_SAVED(training ? 4 : 2));
+	rstd = wide(c, B_SAVED(training ? 5 : 3));
 	if (!x || !mean || !rstd)
 		return false;
 	for (d = 0; d < x->ndim; d++) {
@@ -440,7 +482,7 @@ bool bw_BatchNorm(struct ag_bw *b)
 
 bool op_run_group_norm(struct ag_frame *f)
 {
-	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *b = arg_t(f, 3), *out, *mean, *rstd;
+	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 2), *b = arg_t(f, 3), *out, *stats[2];
 	struct ag_tensor *in[3] = {x, w, b};
 	int64_t groups = arg_i(f, 1), shape[2];
 	struct norm s = {.outer = 1, .eps = arg_f(f, 4)}, channels;
@@ -459,10 +501,9 @@ bool op_run_group_norm(struct ag_frame *f)
 	shape[1] = groups;
 	s.groups = shape[0] * groups;
 	s.inner = s.groups ? x->numel / s.groups : 0;
-	mean = op_zeros(f->ctx, statistics_dtype(x), 2, shape);
-	rstd = op_zeros(f->ctx, statistics_dtype(x), 2, shape);
-	out = mean && rstd ? ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true)
-	                   : NULL;
+	if (!make_statistics(f, x, in + 1, 2, 2, shape, stats))
+		return false;
+	out = ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_GroupNorm, in, 3, 4, 1);
@@ -471,8 +512,8 @@ bool op_run_group_norm(struct ag_frame *f)
 		node->num[0] = s.eps;
 		ag_save_input(node, 0, x);
 		ag_save_input(node, 1, w);
-		ag_save_input(node, 2, mean);
-		ag_save_input(node, 3, rstd);
+		ag_save_input(node, 2, stats[0]);
+		ag_save_input(node, 3, stats[1]);
 	}
 	if (ag_ready(out, in, 3)) {
 		double *px = ag_plain(x), *pw = w ? ag_plain(w) : NULL,
@@ -487,16 +528,16 @@ bool op_run_group_norm(struct ag_frame *f)
 		channels.inner = ag_count(x->ndim - 2, x->shape + 2);
 		affine_channels(px, &channels, pw, pb);
 		ag_put_plain(out, px);
-		ag_put_plain(mean, m);
-		ag_put_plain(rstd, r);
+		ag_put_plain(stats[0], m);
+		ag_put_plain(stats[1], r);
 		free(px);
 		free(pw);
 		free(pb);
 		free(m);
 		free(r);
 	} else {
-		ag_storage_drop_data(mean->storage);
-		ag_storage_drop_data(rstd->storage);
+		ag_storage_drop_data(stats[0]->storage);
+		ag_storage_drop_data(stats[1]->storage);
 	}
 	return ag_finish(f, out, node);
 }
@@ -504,8 +545,9 @@ bool op_run_group_norm(struct ag_frame *f)
 bool bw_GroupNorm(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *mean = B_SAVED(2), *rstd = B_SAVED(3);
-	struct ag_tensor *g = B_GRAD, *flat, *xhat, *gw;
+	struct ag_tensor *x = wide(c, B_SAVED(0)), *w = wide(c, B_SAVED(1)), *g = wide(c, B_GRAD);
+	struct ag_tensor *mean = wide(c, B_SAVED(2)), *rstd = wide(c, B_SAVED(3)), *flat, *xhat,
+	                 *gw;
 	int64_t rows[3], one[3], shape[AG_MAX_DIMS], dims[AG_MAX_DIMS], last = 2;
 	int d, n = 0;
 

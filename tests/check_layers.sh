@@ -47,6 +47,11 @@ awk -v layers="$layers" '
 	END { exit failed }
 ' >&2
 
+# The runtime stands alone, and its header is all that a program needs.
+if grep '^#include "' runtime/examples/*.c | grep -v '"runtime/ag.h"$' >&2; then
+	exit 1
+fi
+
 # Headers must not include each other in a circle.
 # shellcheck disable=SC2086
 find $folders -name '*.h' | sort | xargs grep -H '^#include "' |

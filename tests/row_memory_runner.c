@@ -166,10 +166,11 @@ static bool check_choice(const json_t *document, const json_t *row, const json_t
 {
 	struct ag_options options = {.meta = meta};
 	struct row_run run = {.ctx = ag_open(&options)};
+	const json_t *inputs = json_object_get(want, "inputs");
 	bool same;
 
 	run.machine.ctx = run.ctx;
-	same = row_make_inputs(&run, document, json_object_get(row, "inputs"),
+	same = row_make_inputs(&run, document, inputs ? inputs : json_object_get(row, "inputs"),
 	                       json_object_get(want, "needs"));
 	if (!same)
 		row_differ(message, "inputs: %s", row_failure(&run));
@@ -195,7 +196,8 @@ bool row_check_memory(const json_t *document, const json_t *row, bool meta,
 		if (!same) {
 			char *needs = json_dumps(json_object_get(want, "needs"), JSON_COMPACT);
 			struct row_message inner = *message;
-			row_differ(message, "%s %s: %.400s", meta ? "meta" : "memory", needs,
+			row_differ(message, "%s%s %s: %.400s", meta ? "meta" : "memory",
+			           json_object_get(want, "inputs") ? " in half" : "", needs,
 			           inner.text);
 			free(needs);
 		}

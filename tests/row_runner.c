@@ -86,6 +86,7 @@ static struct ag_tensor *tensor_of(struct ag_ctx *ctx, const json_t *spec, const
 	unsigned char bytes[ROW_MOST_ELEMENTS];
 	int64_t wide[ROW_MOST_ELEMENTS];
 	const void *data = singles;
+	struct ag_tensor *tensor;
 	enum ag_dtype dtype;
 
 	if (!ag_dtype_find(recorded_text(spec, "dtype"), &dtype))
@@ -101,7 +102,12 @@ static struct ag_tensor *tensor_of(struct ag_ctx *ctx, const json_t *spec, const
 		data = bytes;
 	else if (strcmp(ag_dtype_name(dtype), "int64") == 0)
 		data = wide;
-	return ag_tensor_new(ctx, dtype, ndim, shape, data);
+	else if (strcmp(ag_dtype_name(dtype), "float32") != 0)
+		data = NULL;
+	tensor = ag_tensor_new(ctx, dtype, ndim, shape, data);
+	if (tensor && !data)
+		ag_write(ctx, tensor, doubles, numel);
+	return tensor;
 }
 
 static struct ag_tensor *make_input(struct ag_ctx *ctx, struct ag_random *random,

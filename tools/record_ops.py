@@ -8,7 +8,7 @@ from a seed, so that the tests make the same ones and only results and gradients
 Fields of a row
   name, code, inputs, steps, results (registers that are the row's results)
   differences  whether differences of results show the gradients
-  memory   per choice of inputs that require grad:
+  memory   per choice of inputs that require grad, and for inputs in float16 ("inputs"):
            nodes: nodes added by the row, results first (AccumulateGrad not counted)
            new: bytes the row left allocated; kept: bytes live when only the results are held;
            after: those bytes after backward; outputs: shape, dtype, requires_grad, storage bytes
@@ -422,8 +422,22 @@ def second_order(row, specs, needs):
     return [None if g is None else numbers(g) for g in grads]
 
 
+def in_dtype(specs, dtype):
+    return [dict(s, dtype=dtype if s["dtype"] == "float32" else s["dtype"]) for s in specs]
+
+
 def in_double(specs):
-    return [dict(s, dtype="float64" if s["dtype"] == "float32" else s["dtype"]) for s in specs]
+    return in_dtype(specs, "float64")
+
+
+def memory_in_half(row, needs):
+    """The same for inputs in float16, if the op takes them."""
+    specs = in_dtype(row["inputs"], "float16")
+    try:
+        out = memory(dict(row, inputs=specs), needs)
+    except (RuntimeError, IndexError, ValueError, TypeError):
+        return []
+    return [dict(out, inputs=specs)]
 
 
 def record_row(name, code, inputs, variants, shapes):
@@ -433,7 +447,7 @@ def record_row(name, code, inputs, variants, shapes):
     row["steps"], row["results"] = compile_row(code, names)
     row["differences"] = name not in NO_DIFFERENCES
     choices = [set() if v == "none" else set(v.split("+")) for v in variants.split()]
-    row["memory"] = [memory(row, needs) for needs in choices]
+    row["memory"] = [memory(row, needs) for needs in choices] + memory_in_half(row, choices[0])
     row["values"] = [values_case(row, specs, choices[0])]
     if "zeros(1" not in code and "nn." not in code:  # what the line makes itself is float32
         row["values"].append(values_case(row, in_double(specs), choices[0]))

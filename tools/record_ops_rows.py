@@ -252,10 +252,16 @@ row("batch_norm (train, 4d)", "F.batch_norm(x, m, v, w, b, True)",
     "x=2,3,4,4 w=u:3 b=3 m=3 v=u:3", "x+w+b")
 row("batch_norm (no affine, no statistics)", "F.batch_norm(x, None, None, training=True)",
     "x=6,3")
-row("layer_norm", "F.layer_norm(x, (4,), w, b)", "x=2,3,4 w=u:4 b=4", "x+w+b x")
+row("layer_norm", "F.layer_norm(x, (4,), w, b)", "x=2,3,4 w=u:4 b=4", "x+w+b x",
+    ("x=2,3,4 w=u:4/float64 b=4/float64", "x=2,3,4/float64 w=u:4 b=4"))
 row("layer_norm (no affine)", "F.layer_norm(x, (4,))", "x=2,3,4")
 row("layer_norm (two dimensions)", "F.layer_norm(x, (3, 4))", "x=2,3,4")
 row("group_norm", "F.group_norm(x, 2, w, b)", "x=2,4,5 w=u:4 b=4", "x+w+b")
+row("layer_norm of half", "F.layer_norm(x.half(), (4,), w, b)", "x=2,3,4 w=u:4 b=4", "x+w+b")
+row("group_norm of half", "F.group_norm(x.half(), 2, w, b)", "x=2,4,5 w=u:4 b=4", "x+w+b")
+row("rms_norm of half", "F.rms_norm(x.half(), (4,), w.half())", "x=2,3,4 w=u:4", "x+w")
+row("batch_norm of half", "F.batch_norm(x.half(), None, None, w, b, True)",
+    "x=4,3,5 w=u:3 b=3", "x+w+b")
 row("instance_norm", "F.instance_norm(x)", "x=2,3,4,4")
 row("rms_norm", "F.rms_norm(x, (4,), w)", "x=2,3,4 w=u:4", "x+w")
 row("rms_norm by hand", "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w",
