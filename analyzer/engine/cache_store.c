@@ -185,10 +185,11 @@ static void collect_files(struct storing *storing)
 		if (!project_file_at(run->project, i)->linted)
 			add_imported(storing, project_file_at(run->project, i));
 	}
-	for (uint32_t i = 0; i < project_link_count(run->project); i++) {
-		struct project_link link = project_link_at(run->project, i);
+	for (uint32_t i = 0; i < project_lookup_count(run->project); i++) {
+		struct project_lookup lookup = project_lookup_at(run->project, i);
 
-		join(storing, storing->place[link.from], storing->place[link.to]);
+		if (lookup.to != PROJECT_NOTHING)
+			join(storing, storing->place[lookup.from], storing->place[lookup.to]);
 	}
 	for (uint32_t i = 0; i < storing->index.files.count; i++)
 		storing->index.files.at[i].component = find_root(storing, i);

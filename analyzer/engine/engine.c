@@ -4,9 +4,8 @@
 
 #include "analyzer/engine/baseline.h"
 #include "analyzer/engine/diff.h"
+#include "analyzer/engine/found.h"
 #include "analyzer/engine/run.h"
-#include "analyzer/facts/analyze.h"
-#include "analyzer/finding/tell.h"
 
 static struct run *run_open(const struct engine_settings *settings, struct rule_table rules)
 {
@@ -56,10 +55,17 @@ static void load_project(struct run *run)
 
 static void find_events(struct run *run)
 {
-	event_list events = {0};
+	file_events_list events = {0};
+	found_list found = {0};
 
 	analyze_project(run->project, run->pool, &run->arena, &events);
-	tell_findings(&run->arena, run->rules, &events, &run->outcome.findings);
+	for (uint32_t i = 0; i < events.count; i++) {
+		struct file_found told = {0};
+
+		found_tell(&run->arena, run->rules, &events.at[i], &told);
+		vec_push(&run->arena, &found, told);
+	}
+	found_join(&run->arena, &found, &run->outcome.findings);
 }
 
 static void add_skip(struct run *run, const struct source *source, struct span span,

@@ -6,6 +6,7 @@
  * is only read, so analyses run in parallel. */
 
 #include "analyzer/base/hash.h"
+#include "analyzer/facts/analyze.h"
 #include "analyzer/facts/domain.h"
 #include "analyzer/flow/liveness.h"
 
@@ -102,25 +103,12 @@ struct site {
 };
 
 struct function_facts { /* gathered once a function */
+	const struct project_file *file;
 	const struct ir_func *func;
 	const struct flow_live *live;
 	const loop_id *loop_of; /* by instruction: the innermost loop around it */
 	bool executed;
 	bool known; /* from the body of the file */
-};
-
-/* What one analysis hands on. */
-struct judged_event {
-	struct event event;
-	const struct ir_func *func;
-	bool from_outside;
-};
-
-typedef VEC(const struct ir_func *) function_list;
-
-struct file_facts {
-	VEC(struct judged_event) events;
-	function_list known; /* functions that the body is known to call */
 };
 
 struct nested_class {
@@ -299,9 +287,7 @@ void check_last(struct analysis *a, struct activation *act, struct state *state,
                 object_id holder, value_id value);
 /* After a root: its events from `first` on that rest on what it did not show. */
 void events_doubt(struct analysis *a, uint32_t first);
-/* With all its texts, in another arena. */
-struct event event_copy(struct arena *arena, const struct event *event);
-void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts);
+void events_judge(struct analysis *a, struct arena *arena, struct file_events *events);
 
 /* containers.c */
 /* Which container a class outside the project is; OBJECT_INSTANCE: none. */

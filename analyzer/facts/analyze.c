@@ -2,7 +2,6 @@
 
 #include "analyzer/facts/analyze.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/facts/analysis.h"
@@ -12,8 +11,8 @@
 struct file_job {
 	const struct project *project;
 	struct module_summaries *summaries;
-	struct arena *arenas;       /* by file: what its events hold */
-	struct file_facts *results; /* by file */
+	struct arena *arenas;        /* by file: what its events hold */
+	struct file_events *results; /* by file; empty where there is nothing to do */
 };
 
 static void analyze_file(struct analysis *a, const struct project_file *file)
@@ -63,8 +62,9 @@ static void analyze_job(void *context, size_t index, unsigned worker)
 	struct analysis *a;
 
 	(void)worker;
-	if (!file->linted || !file->relevant || !file->lowered.module)
+	if (!file->linted || file->known || !file->relevant || !file->lowered.module)
 		return;
+	job->results[index].file = file;
 	a = arena_new(&arena, struct analysis);
 	analysis_init(a, job->project, job->summaries, &arena);
 	analyze_file(a, file);
@@ -72,35 +72,30 @@ static void analyze_job(void *context, size_t index, unsigned worker)
 	arena_release(&arena);
 }
 
-static int by_address(const void *x, const void *y)
+static const char *copy_text(struct arena *arena, const char *text)
 {
-	const uintptr_t a = (uintptr_t) * (const struct ir_func *const *)x;
-	const uintptr_t b = (uintptr_t) * (const struct ir_func *const *)y;
-
-	return a < b ? -1 : a > b;
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
-/* The functions that some file's body is known to call, sorted. */
-static function_list known_functions(const struct file_job *job, uint32_t count,
-                                     struct arena *arena)
+/* Out of the arena of one file; texts but this one are the run's names and the
+ * API table's. */
+static void hand_on(struct arena *arena, const struct file_events *from, file_events_list *files)
 {
-	function_list all = {0};
+	struct file_events events = {.file = from->file};
 
-	for (uint32_t f = 0; f < count; f++)
-		for (uint32_t i = 0; i < job->results[f].known.count; i++)
-			vec_push(arena, &all, job->results[f].known.at[i]);
-	if (all.count)
-		qsort(all.at, all.count, sizeof(*all.at), by_address);
-	return all;
-}
+	for (uint32_t i = 0; i < from->found.count; i++) {
+		struct found_event found = from->found.at[i];
 
-static bool is_known(const function_list *known, const struct ir_func *func)
-{
-	return known->count && bsearch(&func, known->at, known->count, sizeof(func), by_address);
+		found.event.value_name = copy_text(arena, found.event.value_name);
+		vec_push(arena, &events.found, found);
+	}
+	for (uint32_t i = 0; i < from->known.count; i++)
+		vec_push(arena, &events.known, from->known.at[i]);
+	vec_push(arena, files, events);
 }
 
 void analyze_project(const struct project *project, struct thread_pool *pool, struct arena *arena,
-                     event_list *events)
+                     file_events_list *files)
 {
 	const uint32_t count = project_file_count(project);
 	struct arena scratch = {0};
@@ -108,20 +103,14 @@ void analyze_project(const struct project *project, struct thread_pool *pool, st
 	        .project = project,
 	        .summaries = module_summaries_open(count),
 	        .arenas = arena_array(&scratch, struct arena, count + 1),
-	        .results = arena_array(&scratch, struct file_facts, count + 1),
+	        .results = arena_array(&scratch, struct file_events, count + 1),
 	};
-	function_list known;
 
 	thread_pool_run(pool, count, analyze_job, &job);
 	module_summaries_close(job.summaries);
-	known = known_functions(&job, count, &scratch);
 	for (uint32_t f = 0; f < count; f++) {
-		for (uint32_t i = 0; i < job.results[f].events.count; i++) {
-			const struct judged_event *judged = &job.results[f].events.at[i];
-
-			if (!judged->from_outside || !is_known(&known, judged->func))
-				vec_push(arena, events, event_copy(arena, &judged->event));
-		}
+		if (job.results[f].file)
+			hand_on(arena, &job.results[f], files);
 		arena_release(&job.arenas[f]);
 	}
 	arena_release(&scratch);

@@ -1,14 +1,38 @@
 #ifndef GRAPHLINT_FACTS_ANALYZE_H
 #define GRAPHLINT_FACTS_ANALYZE_H
 
-/* All events of a loaded project, found by abstract interpretation of its
- * module bodies, functions and classes. Deterministic whatever the pool's size. */
+/* What each file of a loaded project brings to light, found by abstract
+ * interpretation of its module body, functions and classes. The result of one
+ * file depends on that file and on what it looks up, directly or not; it is the
+ * same whatever the pool's size and whatever else is analysed. */
 
 #include "analyzer/facts/facts.h"
 #include "analyzer/project/project.h"
 
-/* Appends to `events`; all they hold lives in `arena` or in the project. */
+/* Tells a function from every other one, from run to run. */
+struct function_place {
+	const char *path; /* of its project file */
+	struct span span;
+	uint32_t kind;
+};
+
+struct found_event {
+	struct event event;
+	struct function_place in;
+	bool from_outside; /* it stands only if no file is known to call `in` */
+};
+
+struct file_events {
+	const struct project_file *file;
+	VEC(struct found_event) found;
+	VEC(struct function_place) known; /* what its body is known to call */
+};
+
+typedef VEC(struct file_events) file_events_list;
+
+/* Appends the events of each linted file that matters and is not known; all
+ * they hold lives in `arena` or in the project. */
 void analyze_project(const struct project *project, struct thread_pool *pool, struct arena *arena,
-                     event_list *events);
+                     file_events_list *files);
 
 #endif

@@ -37,6 +37,7 @@ struct function_facts *function_facts(struct analysis *a, const struct project_f
 		*slot = a->functions.count;
 		vec_push(a->arena, &a->functions,
 		         (struct function_facts){
+		                 .file = file,
 		                 .func = func,
 		                 .live = flow_live_new(a->arena, file->lowered.module, func),
 		                 .loop_of = loops_by_instruction(a->arena, func),

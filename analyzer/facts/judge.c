@@ -302,38 +302,33 @@ static bool retained_grows(struct analysis *a)
 	return false;
 }
 
-void events_judge(struct analysis *a, struct arena *arena, struct file_facts *facts)
+static struct function_place place_of_function(const struct project_file *file,
+                                               const struct ir_func *func)
+{
+	return (struct function_place){file->path, func->span, func->kind};
+}
+
+void events_judge(struct analysis *a, struct arena *arena, struct file_events *events)
 {
 	for (uint32_t i = 1; i < a->functions.count; i++)
 		if (a->functions.at[i].known)
-			vec_push(arena, &facts->known, a->functions.at[i].func);
+			vec_push(arena, &events->known,
+			         place_of_function(a->functions.at[i].file,
+			                           a->functions.at[i].func));
 	for (uint32_t i = 1; i < a->pending.count; i++) {
-		struct judged_event judged = {
-		        .func = a->pending.at[i].func,
-		        .from_outside = a->pending.at[i].from_outside,
+		const struct pending *pending = &a->pending.at[i];
+		struct found_event found = {
+		        .in = place_of_function(pending->file, pending->func),
+		        .from_outside = pending->from_outside,
 		};
 
-		if (!stands(a, &a->pending.at[i]) || told_by_store(a, &a->pending.at[i]) ||
-		    told_by_chain(a, &a->pending.at[i]))
+		if (!stands(a, pending) || told_by_store(a, pending) || told_by_chain(a, pending))
 			continue;
-		fill_event(a, arena, &a->pending.at[i], &judged.event);
-		if (judged.event.kind == EVENT_RETAIN && retained_grows(a))
-			judged.event.flags |= EVENT_ACTIVATIONS;
-		vec_push(arena, &facts->events, judged);
+		fill_event(a, arena, &a->pending.at[i], &found.event);
+		if (found.event.kind == EVENT_RETAIN && retained_grows(a))
+			found.event.flags |= EVENT_ACTIVATIONS;
+		vec_push(arena, &events->found, found);
 	}
-}
-
-static const char *copy_text(struct arena *arena, const char *text)
-{
-	return text ? arena_text(arena, text, strlen(text)) : NULL;
-}
-
-struct event event_copy(struct arena *arena, const struct event *event)
-{
-	struct event copy = *event;
-
-	copy.value_name = copy_text(arena, event->value_name);
-	return copy; /* the other texts are the run's names and the API table's */
 }
 
 const char *event_kind_name(enum event_kind kind)

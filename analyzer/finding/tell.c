@@ -14,20 +14,22 @@ static bool keeps_graphs(const struct finding *finding)
 	       (finding->rule->code[2] == '4' && finding->rule->code[4] == '3');
 }
 
-static bool same_row(const struct finding *a, const struct finding *b)
+static uint32_t row_of(const struct finding *finding)
 {
-	return a->source == b->source && source_position(a->source, a->span.start).row ==
-	                                         source_position(b->source, b->span.start).row;
+	return source_position(finding->source, finding->span.start).row;
 }
 
-/* One store gets one finding: of several at a place the first rule of the table
- * stays, with the worst severity. Rules stand in the order of precedence. */
-static bool is_superseded(const finding_list *findings, const struct finding *finding)
+/* Of several at a place the first rule of the table stays. Rules stand in the
+ * order of precedence. */
+static bool is_superseded(const finding_list *findings, const uint32_t *rows, uint32_t place)
 {
-	for (uint32_t i = 0; i < findings->count && keeps_graphs(finding); i++) {
+	const struct finding *finding = &findings->at[place];
+
+	for (uint32_t i = 0; i < findings->count && rows[place]; i++) {
 		const struct finding *other = &findings->at[i];
 
-		if (other->rule < finding->rule && keeps_graphs(other) && same_row(other, finding))
+		if (rows[i] == rows[place] && other->source == finding->source &&
+		    other->rule < finding->rule)
 			return true;
 	}
 	return false;
@@ -35,26 +37,28 @@ static bool is_superseded(const finding_list *findings, const struct finding *fi
 
 static void keep_first_of_place(struct arena *arena, finding_list *findings)
 {
+	uint32_t *rows = arena_array(arena, uint32_t, findings->count + 1);
 	finding_list kept = {0};
 
 	for (uint32_t i = 0; i < findings->count; i++)
-		if (!is_superseded(findings, &findings->at[i]))
+		rows[i] = keeps_graphs(&findings->at[i]) ? row_of(&findings->at[i]) : 0;
+	for (uint32_t i = 0; i < findings->count; i++)
+		if (!is_superseded(findings, rows, i))
 			vec_push(arena, &kept, findings->at[i]);
 	*findings = kept;
 }
 
-void tell_findings(struct arena *arena, struct rule_table rules, const event_list *events,
-                   finding_list *findings)
+bool tell_finding(struct arena *arena, struct rule_table rules, const struct event *event,
+                  struct finding *finding)
 {
-	for (uint32_t i = 0; i < events->count; i++) {
-		const struct event *event = &events->at[i];
-		struct finding finding = {.rule = claimant(rules, event)};
+	*finding = (struct finding){.rule = claimant(rules, event)};
+	if (finding->rule)
+		finding->rule->tell(arena, event, finding);
+	return finding->rule != NULL;
+}
 
-		if (!finding.rule)
-			continue;
-		finding.rule->tell(arena, event, &finding);
-		vec_push(arena, findings, finding);
-	}
+void settle_findings(struct arena *arena, finding_list *findings)
+{
 	keep_first_of_place(arena, findings);
 	findings_sort(findings);
 	findings_merge(findings);

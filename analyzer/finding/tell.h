@@ -4,9 +4,10 @@
 #include "analyzer/facts/facts.h"
 #include "analyzer/finding/rule.h"
 
-/* Turns events into findings: the first rule of the table that claims an event
- * reports it. The result is sorted and merged. */
-void tell_findings(struct arena *arena, struct rule_table rules, const event_list *events,
-                   finding_list *findings);
+/* The first rule of the table that claims an event reports it; false: none does. */
+GL_MUST_USE bool tell_finding(struct arena *arena, struct rule_table rules,
+                              const struct event *event, struct finding *finding);
+/* One store gets one finding: leaves one of each place, sorted. */
+void settle_findings(struct arena *arena, finding_list *findings);
 
 #endif

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "analyzer/base/hash.h"
-#include "analyzer/project/links.h"
+#include "analyzer/project/lookups.h"
 #include "analyzer/project/relevance.h"
 #include "analyzer/project/resolve.h"
 
@@ -22,7 +22,8 @@ struct project {
 	VEC(const char *) missing;       /* paths that are known not to exist */
 	uint32_t *missing_index;
 	uint32_t missing_room;
-	struct links *links;
+	struct lookups *lookups;
+	bool loaded, full;
 };
 
 struct project *project_open(struct intern *names)
@@ -31,7 +32,7 @@ struct project *project_open(struct intern *names)
 
 	memset(project, 0, sizeof(*project));
 	project->names = names;
-	project->links = links_open();
+	project->lookups = lookups_open();
 	return project;
 }
 
@@ -39,7 +40,7 @@ void project_close(struct project *project)
 {
 	for (uint32_t i = 0; i < project->files.count; i++)
 		arena_release(&project->files.at[i]->arena);
-	links_close(project->links);
+	lookups_close(project->lookups);
 	arena_release(&project->arena);
 	free(project);
 }
@@ -98,7 +99,7 @@ static struct project_file *add_file(struct project *project, const struct sourc
 	return file;
 }
 
-void project_add(struct project *project, const struct source *source)
+static struct project_file *add_linted(struct project *project, const struct source *source)
 {
 	const char *path = resolve_normal(&project->arena, source->path);
 	struct project_file *file = index_find(project, path);
@@ -106,6 +107,17 @@ void project_add(struct project *project, const struct source *source)
 	if (!file)
 		file = add_file(project, source, path);
 	file->linted = true;
+	return file;
+}
+
+void project_add(struct project *project, const struct source *source)
+{
+	add_linted(project, source)->known = false;
+}
+
+void project_add_known(struct project *project, const struct source *source)
+{
+	add_linted(project, source)->known = true;
 }
 
 uint32_t project_file_count(const struct project *project)
@@ -123,53 +135,52 @@ struct intern *project_names(const struct project *project)
 	return project->names;
 }
 
-/* The folder above the outermost package around the file. */
-static const char *package_root(struct arena *arena, const char *path)
-{
-	const char *folder = resolve_folder(arena, path);
-
-	for (int depth = 0; depth < 32; depth++) {
-		struct text init = {.arena = arena};
-
-		text_print(&init, "%s/__init__.py", folder);
-		if (access(text_chars(&init), F_OK) != 0 || strchr(folder, '/') == NULL)
-			break;
-		folder = resolve_folder(arena, folder);
-	}
-	return folder;
-}
-
 static const char *root_of(const struct project *project, const struct project_file *file,
                            struct arena *arena)
 {
 	(void)project;
-	return file->root ? file->root : package_root(arena, path_of(file));
+	return file->root ? file->root : resolve_root(arena, path_of(file));
+}
+
+/* Of a project that is loaded, a question that was asked has its answer. */
+static bool is_answered(const struct project *project, struct project_lookup *lookup)
+{
+	return project->loaded && lookups_find(project->lookups, lookup);
 }
 
 const struct project_file *project_import(const struct project *project,
                                           const struct project_file *from, const char *dotted)
 {
+	struct project_lookup lookup = {from->number, PROJECT_NOTHING, dotted, !project->loaded,
+	                                false};
 	struct arena scratch = {0};
 	struct resolve_paths paths;
 	const struct project_file *found = NULL;
 
+	if (is_answered(project, &lookup))
+		return lookup.to == PROJECT_NOTHING ? NULL : project->files.at[lookup.to];
 	resolve_python(&scratch, path_of(from), root_of(project, from, &scratch), dotted, &paths);
 	for (unsigned i = 0; i < paths.count && !found; i++)
 		found = index_find(project, paths.at[i]);
 	arena_release(&scratch);
-	if (found)
-		links_add(project->links, from->number, found->number);
+	lookup.to = found ? found->number : PROJECT_NOTHING;
+	lookups_add(project->lookups, lookup);
 	return found;
 }
 
-uint32_t project_link_count(const struct project *project)
+uint32_t project_lookup_count(const struct project *project)
 {
-	return links_count(project->links);
+	return lookups_count(project->lookups);
 }
 
-struct project_link project_link_at(const struct project *project, uint32_t index)
+struct project_lookup project_lookup_at(const struct project *project, uint32_t index)
 {
-	return links_at(project->links, index);
+	return lookups_at(project->lookups, index);
+}
+
+bool project_is_full(const struct project *project)
+{
+	return project->full;
 }
 
 static bool is_missing(struct project *project, const char *path)
@@ -209,9 +220,12 @@ static struct project_file *open_file(struct project *project, const char *path)
 	struct project_file *file = index_find(project, path);
 	const struct source *source;
 
-	if (file || project->files.count - project->linted >= MAX_IMPORTED_FILES ||
-	    is_missing(project, path))
+	if (file || is_missing(project, path))
 		return file;
+	if (project->files.count - project->linted >= MAX_IMPORTED_FILES) {
+		project->full = true;
+		return NULL;
+	}
 	path = arena_text(&project->arena, path, strlen(path));
 	source = source_open(&project->arena, path, &problem);
 	return source ? add_file(project, source, path) : NULL;
@@ -222,25 +236,25 @@ static void want(struct project *project, struct project_file *file)
 	if (file->wanted || !file->front)
 		return;
 	file->wanted = true;
-	file->root = package_root(&project->arena, path_of(file));
+	file->root = resolve_root(&project->arena, path_of(file));
 	vec_push(&project->arena, &project->todo, file);
 }
 
 static void want_import(struct project *project, const struct project_file *from,
                         const char *dotted, struct arena *scratch)
 {
+	struct project_lookup lookup = {from->number, PROJECT_NOTHING, dotted, false, true};
+	struct project_file *file = NULL;
 	struct resolve_paths paths;
 
 	resolve_python(scratch, path_of(from), from->root, dotted, &paths);
-	for (unsigned i = 0; i < paths.count; i++) {
-		struct project_file *file = open_file(project, paths.at[i]);
-
-		if (file) {
-			links_add(project->links, from->number, file->number);
-			want(project, file);
-			return;
-		}
+	for (unsigned i = 0; i < paths.count && !file; i++)
+		file = open_file(project, paths.at[i]);
+	if (file) {
+		lookup.to = file->number;
+		want(project, file);
 	}
+	lookups_add(project->lookups, lookup);
 }
 
 static const struct ir_inst *producer(const struct ir_func *func, const struct ir_inst *inst)
@@ -356,7 +370,7 @@ void project_load(struct project *project, struct thread_pool *pool, bool no_ski
 	for (uint32_t i = 0; i < project->linted; i++) {
 		struct project_file *file = project->files.at[i];
 
-		file->root = package_root(&project->arena, path_of(file));
+		file->root = resolve_root(&project->arena, path_of(file));
 	}
 	while (spread_relevance(project))
 		;
@@ -366,4 +380,5 @@ void project_load(struct project *project, struct thread_pool *pool, bool no_ski
 		if (project->files.at[i]->relevant)
 			want(project, project->files.at[i]);
 	lower_all(project, pool);
+	project->loaded = true;
 }

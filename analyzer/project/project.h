@@ -19,6 +19,7 @@ struct project_file {
 	const struct front_end *front;
 	struct front_result lowered; /* .module NULL: not lowered */
 	bool linted;                 /* asked for, not only imported */
+	bool known;                  /* linted, and what is found in it is known already */
 	bool matters;                /* the scan found something of ours in it */
 	bool relevant;               /* it matters, or nothing is skipped */
 	bool wanted;                 /* lowered, or about to be */
@@ -28,9 +29,14 @@ struct project_file {
 	struct arena arena;          /* IR and all that belongs to this file */
 };
 
-/* One file looked another one up, while loading or while it was analysed. */
-struct project_link {
-	uint32_t from, to; /* numbers */
+enum { PROJECT_NOTHING = UINT32_MAX };
+
+/* One file looked a module up, while loading or while it was analysed. */
+struct project_lookup {
+	uint32_t from, to; /* numbers; PROJECT_NOTHING: it is not the project's */
+	const char *dotted;
+	bool scans; /* among linted files only, to see whether `from` matters */
+	bool loads; /* `to` is in the project because of it */
 };
 
 struct project;
@@ -41,6 +47,8 @@ void project_close(struct project *project);
 /* The source is borrowed and must outlive the project. `no_skip` lowers it
  * whatever the scan says. */
 void project_add(struct project *project, const struct source *source);
+/* A linted file that others need, whose own findings are known. */
+void project_add_known(struct project *project, const struct source *source);
 void project_load(struct project *project, struct thread_pool *pool, bool no_skip);
 
 uint32_t project_file_count(const struct project *project);
@@ -53,8 +61,10 @@ struct intern *project_names(const struct project *project);
 const struct project_file *project_import(const struct project *project,
                                           const struct project_file *from, const char *dotted);
 
-/* Every look-up that found a file, once each, in no order: what depends on what. */
-uint32_t project_link_count(const struct project *project);
-struct project_link project_link_at(const struct project *project, uint32_t index);
+/* Every look-up so far, once each, in no order. */
+uint32_t project_lookup_count(const struct project *project);
+struct project_lookup project_lookup_at(const struct project *project, uint32_t index);
+/* Some files were not loaded because there are too many. */
+bool project_is_full(const struct project *project);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/base/text.h"
 
@@ -47,6 +48,21 @@ const char *resolve_folder(struct arena *arena, const char *path)
 	if (!slash)
 		return ".";
 	return slash == path ? "/" : arena_text(arena, path, (size_t)(slash - path));
+}
+
+const char *resolve_root(struct arena *arena, const char *path)
+{
+	const char *folder = resolve_folder(arena, path);
+
+	for (int depth = 0; depth < 32; depth++) {
+		struct text init = {.arena = arena};
+
+		text_print(&init, "%s/__init__.py", folder);
+		if (access(text_chars(&init), F_OK) != 0 || strchr(folder, '/') == NULL)
+			break;
+		folder = resolve_folder(arena, folder);
+	}
+	return folder;
 }
 
 static void add_path(struct arena *arena, struct resolve_paths *paths, const char *folder,

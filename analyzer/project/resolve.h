@@ -20,4 +20,7 @@ void resolve_python(struct arena *arena, const char *importer, const char *packa
 const char *resolve_normal(struct arena *arena, const char *path);
 const char *resolve_folder(struct arena *arena, const char *path);
 
+/* The folder above the outermost package around the file: asks the disk. */
+const char *resolve_root(struct arena *arena, const char *path);
+
 #endif

@@ -1,0 +1,123 @@
+#include "analyzer/engine/found.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/finding/tell.h"
+
+static struct digest function_digest(const struct function_place *place)
+{
+	const uint32_t numbers[] = {place->span.start, place->span.end, place->kind};
+
+	return digest_join(digest_bytes(place->path, strlen(place->path)),
+	                   digest_bytes(numbers, sizeof(numbers)));
+}
+
+void found_tell(struct arena *arena, struct rule_table rules, const struct file_events *events,
+                struct file_found *found)
+{
+	for (uint32_t i = 0; i < events->found.count; i++) {
+		const struct found_event *event = &events->found.at[i];
+		struct found_finding told = {
+		        .in = function_digest(&event->in),
+		        .from_outside = event->from_outside,
+		};
+
+		if (tell_finding(arena, rules, &event->event, &told.finding))
+			vec_push(arena, &found->findings, told);
+	}
+	for (uint32_t i = 0; i < events->known.count; i++)
+		vec_push(arena, &found->known, function_digest(&events->known.at[i]));
+}
+
+/* packing */
+
+static void pack_digest(struct text *out, struct digest digest)
+{
+	text_add(out, (const char *)&digest, sizeof(digest));
+}
+
+static struct digest unpack_digest(struct unpacking *in)
+{
+	struct digest digest = {0};
+
+	if ((size_t)(in->end - in->at) < sizeof(digest)) {
+		in->broken = true;
+		return digest;
+	}
+	memcpy(&digest, in->at, sizeof(digest));
+	in->at += sizeof(digest);
+	return digest;
+}
+
+void found_pack(struct text *out, const struct file_found *found)
+{
+	pack_number(out, found->findings.count);
+	for (uint32_t i = 0; i < found->findings.count; i++) {
+		const struct found_finding *told = &found->findings.at[i];
+
+		pack_finding(out, &told->finding);
+		pack_number(out, told->from_outside);
+		if (told->from_outside)
+			pack_digest(out, told->in);
+	}
+	pack_number(out, found->known.count);
+	for (uint32_t i = 0; i < found->known.count; i++)
+		pack_digest(out, found->known.at[i]);
+}
+
+bool found_unpack(struct finding_unpacking *unpacking, struct file_found *found)
+{
+	struct unpacking *in = &unpacking->in;
+	uint32_t count = unpack_count(in);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct found_finding told = {0};
+
+		if (!unpack_finding(unpacking, &told.finding))
+			return false;
+		told.from_outside = unpack_number(in) != 0;
+		if (told.from_outside)
+			told.in = unpack_digest(in);
+		vec_push(in->arena, &found->findings, told);
+	}
+	count = unpack_count(in);
+	for (uint32_t i = 0; i < count && !in->broken; i++)
+		vec_push(in->arena, &found->known, unpack_digest(in));
+	return !in->broken;
+}
+
+/* joining */
+
+static int compare_digests(const void *left, const void *right)
+{
+	const struct digest *a = left;
+	const struct digest *b = right;
+
+	if (a->high != b->high)
+		return a->high < b->high ? -1 : 1;
+	return a->low < b->low ? -1 : a->low > b->low;
+}
+
+void found_join(struct arena *arena, const found_list *files, finding_list *findings)
+{
+	VEC(struct digest) known = {0};
+
+	for (uint32_t f = 0; f < files->count; f++)
+		for (uint32_t i = 0; i < files->at[f].known.count; i++)
+			vec_push(arena, &known, files->at[f].known.at[i]);
+	if (known.count)
+		qsort(known.at, known.count, sizeof(*known.at), compare_digests);
+	for (uint32_t f = 0; f < files->count; f++) {
+		for (uint32_t i = 0; i < files->at[f].findings.count; i++) {
+			const struct found_finding *told = &files->at[f].findings.at[i];
+
+			if (told->from_outside && known.count &&
+			    bsearch(&told->in, known.at, known.count, sizeof(*known.at),
+			            compare_digests))
+				continue;
+			vec_push(arena, findings, told->finding);
+		}
+	}
+	settle_findings(arena, findings);
+}
