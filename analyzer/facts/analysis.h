@@ -88,6 +88,7 @@ struct pending {
 	struct variable carrier;  /* CHAIN: what carries it from step to step */
 	struct event_place place; /* if not the instruction's own */
 	bool after_use;           /* STORE: the holder still has some that backward went through */
+	bool activations;         /* still saved something when an iteration ended */
 	bool fresh;               /* CHAIN: what is kept was made in the same iteration */
 	bool from_outside;        /* seen under unknown callers only */
 	bool incomplete; /* the root was cut short: what clears it may not have been seen */
@@ -268,7 +269,12 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned);
 /* A mode that a function left behind matters to what is computed after it. */
 void feel_modes_left(struct analysis *a, const struct state *state, unsigned carried);
-bool graph_proven(const struct analysis *a, object_id id);
+/* Looks for a tensor among what a graph was ever made of, itself first. */
+enum ancestor { ANCESTOR_FOUND, ANCESTOR_PASSED, ANCESTOR_ABOVE };
+typedef enum ancestor ancestor_test(const struct analysis *a, object_id id, const void *context);
+bool graph_has_ancestor(struct analysis *a, object_id graph, ancestor_test *test,
+                        const void *context);
+bool graph_proven(struct analysis *a, object_id id);
 
 /* events.c */
 /* The innermost loop around an instruction, in its function or its callers'. */
@@ -276,6 +282,8 @@ bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst,
                     loop_id *loop);
 struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
                            enum event_kind kind, object_id holder, object_id kept);
+/* An iteration of the loop ends, and what is kept has saved tensors. */
+void events_keep_activations(struct analysis *a, object_id kept, context_id context, loop_id loop);
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  object_id holder, value_id value);
 /* Says whether there is one. */
@@ -406,6 +414,8 @@ struct function_facts *function_facts(struct analysis *a, const struct project_f
                                       const struct ir_func *func);
 bool variable_lives(const struct analysis *a, const struct flow_live *live,
                     const struct ir_func *func, loop_id loop, struct variable variable);
+/* `x += y` in a loop: may x be what an earlier iteration left? */
+bool target_is_carried(const struct analysis *a, const struct activation *act, uint32_t inst);
 value_id slot_read(struct analysis *a, struct activation *act, struct state *state, uint32_t slot);
 void slot_write(struct analysis *a, struct activation *act, struct state *state, uint32_t slot,
                 value_id value);

@@ -156,8 +156,7 @@ struct def {
 	bool reached_retained;   /* ... and kept it */
 	bool proven;             /* certainly carries a graph */
 	bool proven_module;
-	bool kept_activations; /* still saved something when its iteration ended */
-	bool watched;          /* an event asks for kept_activations */
+	bool watched; /* an event asks what it still saves when its iteration ends */
 	bool escaped;
 	context_id
 	        returned_by; /* the call that hands it on alive, of those around where it is made */

@@ -341,6 +341,16 @@ value_id effect_copies(struct effect *e)
 	return source;
 }
 
+static bool is_made_each_time(const struct analysis *a, const struct activation *act, uint32_t inst,
+                              object_id id)
+{
+	context_id where;
+	loop_id loop;
+
+	return innermost_loop(a, act->context, inst, &where, &loop) &&
+	       made_inside(a, def_of(a, id), where, loop);
+}
+
 static void check_accumulator(struct analysis *a, struct activation *act, struct state *state,
                               uint32_t inst, object_id target, value_id operands)
 {
@@ -348,7 +358,8 @@ static void check_accumulator(struct analysis *a, struct activation *act, struct
 	const value_id tensors = tensors_in(a, state, operands, 3);
 	const struct value *v = value_get(a, tensors);
 
-	if (!(state->modes & MODE_ON))
+	if (!(state->modes & MODE_ON) ||
+	    (is_made_each_time(a, act, inst, target) && !target_is_carried(a, act, inst)))
 		return;
 	for (uint32_t i = 0; i < v->count; i++) {
 		struct pending *p;
@@ -362,16 +373,6 @@ static void check_accumulator(struct analysis *a, struct activation *act, struct
 		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS)
 			p->flags |= EVENT_WEIGHTS;
 	}
-}
-
-static bool is_made_each_time(const struct analysis *a, const struct activation *act, uint32_t inst,
-                              object_id id)
-{
-	context_id where;
-	loop_id loop;
-
-	return innermost_loop(a, act->context, inst, &where, &loop) &&
-	       made_inside(a, def_of(a, id), where, loop);
 }
 
 /* Parameters that enter an average by `mul_().add_()`: leaves, no tensor of an iteration. */

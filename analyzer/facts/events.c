@@ -56,6 +56,18 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 	return &a->pending.at[*slot];
 }
 
+void events_keep_activations(struct analysis *a, object_id kept, context_id context, loop_id loop)
+{
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		struct pending *p = &a->pending.at[i];
+		const struct def at = {
+		        .kind = OBJECT_TENSOR, .context = p->context, .inst = p->inst};
+
+		if (p->kept.n == newest_of(kept).n && made_inside(a, &at, context, loop))
+			p->activations = true;
+	}
+}
+
 bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst, context_id *where,
                     loop_id *loop)
 {

@@ -290,6 +290,7 @@ static bool activation_visit(struct analysis *a, const struct state *state, obje
 	const struct object *o = object_read(state, id);
 
 	search->found = (o->tensor & T_LIVE) && (o->tensor & T_SAVES) && may_carry(o) &&
+	                !(is_older(id) && o->tensor & T_FREED) &&
 	                made_inside(a, def_of(a, id), search->context, search->loop);
 	return !search->found;
 }
@@ -423,24 +424,45 @@ void graph_may_be_needed(struct analysis *a, struct state *state, value_id value
 	}
 }
 
-static bool proven_within(const struct analysis *a, object_id id, int depth)
+bool graph_has_ancestor(struct analysis *a, object_id graph, ancestor_test *test,
+                        const void *context)
 {
-	const struct def *def = def_of(a, id);
-	const struct value *parents;
+	const uint32_t round = marks_begin(a);
+	uint32_t visited = 0;
 
-	if (def->proven || def->tensor_seen & T_GRAPH)
-		return true;
-	if (def->kind == OBJECT_UNKNOWN || depth == 0)
-		return false;
-	parents = value_get(a, def->parents_seen);
-	for (uint32_t i = 0; i < parents->count; i++)
-		if (parents->refs[i].n / 2 != id.n / 2 &&
-		    proven_within(a, parents->refs[i], depth - 1))
+	vec_push(a->arena, &a->walk, newest_of(graph));
+	while (a->walk.count > 0 && visited++ < FACTS_MAX_REACH) {
+		const object_id id = a->walk.at[--a->walk.count];
+		const struct value *parents;
+		enum ancestor found;
+
+		if (a->marks[id.n] == round)
+			continue;
+		a->marks[id.n] = round;
+		found = test(a, id, context);
+		if (found == ANCESTOR_FOUND)
 			return true;
+		if (found == ANCESTOR_PASSED)
+			continue;
+		parents = value_get(a, def_of(a, id)->parents_seen);
+		for (uint32_t i = 0; i < parents->count; i++)
+			if (a->marks[newest_of(parents->refs[i]).n] != round)
+				vec_push(a->arena, &a->walk, newest_of(parents->refs[i]));
+	}
 	return false;
 }
 
-bool graph_proven(const struct analysis *a, object_id id)
+static enum ancestor proven_test(const struct analysis *a, object_id id, const void *context)
 {
-	return proven_within(a, id, 8);
+	const struct def *def = def_of(a, id);
+
+	(void)context;
+	if (def->proven || def->tensor_seen & T_GRAPH)
+		return ANCESTOR_FOUND;
+	return def->kind == OBJECT_UNKNOWN ? ANCESTOR_PASSED : ANCESTOR_ABOVE;
+}
+
+bool graph_proven(struct analysis *a, object_id id)
+{
+	return graph_has_ancestor(a, id, proven_test, NULL);
 }

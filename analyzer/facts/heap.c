@@ -524,17 +524,20 @@ static void rename_object(struct analysis *a, struct state *state, uint32_t plac
 		w->fields[i].value = value_older(a, w->fields[i].value, aged);
 }
 
-/* What an event asks to know when the iteration ends. */
+/* What an event asks to know when the iteration ends. What inner loops made has aged already. */
 static void judge_aged(struct analysis *a, const struct state *state, const uint64_t *aged,
                        struct aging aging)
 {
 	for (uint32_t i = 0; i < state->count; i++) {
 		object_id id = state->entries[i].id;
-		struct def *def = def_of(a, id);
+		const struct def *def = def_of(a, id);
+		const bool inner = is_older(id) && !object_exists(state, newest_of(id)) &&
+		                   made_inside(a, def, aging.context, aging.loop);
 
-		if (!is_older(id) && def->watched && (aged[id.n / 128] >> (id.n / 2 % 64) & 1) &&
+		if (def->watched &&
+		    (inner || (!is_older(id) && (aged[id.n / 128] >> (id.n / 2 % 64) & 1))) &&
 		    graph_holds_activations(a, state, id, aging.context, aging.loop))
-			def_of(a, id)->kept_activations = true;
+			events_keep_activations(a, id, aging.context, aging.loop);
 	}
 }
 
@@ -573,9 +576,9 @@ static void age(struct analysis *a, struct state *state, struct aging aging)
 			any = true;
 		}
 	}
+	judge_aged(a, state, aged, aging);
 	if (!any)
 		return;
-	judge_aged(a, state, aged, aging);
 	if (a->top) /* a generator goes on after it has given a value */
 		a->top->yielded =
 		        value_join(a, a->top->yielded, value_older(a, a->top->yielded, aged));

@@ -51,7 +51,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 		event->born = born_place(a, p->kept, &event->born_text);
 		event->value_name = source_text(def_of(a, p->kept)->file, arena,
 		                                def_of(a, p->kept)->place.span);
-		if (def_of(a, p->kept)->kept_activations && !p->after_use)
+		if (p->activations && !p->after_use)
 			event->flags |= EVENT_ACTIVATIONS;
 		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
 	} else {
@@ -130,39 +130,39 @@ static bool holder_outlives_backward(const struct analysis *a, const struct pend
 }
 
 /* Does another backward go through the graph that this one retains? */
-static bool needed_again(const struct analysis *a, object_id graph, int depth)
+static enum ancestor again_test(const struct analysis *a, object_id id, const void *context)
 {
-	const struct def *def = def_of(a, graph);
-	const struct value *parents = value_get(a, def->parents_seen);
+	const struct def *def = def_of(a, id);
 
-	if (def->used_again || def->backward_sites & (def->backward_sites - 1))
-		return true;
-	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
-		if (parents->refs[i].n / 2 != graph.n / 2 &&
-		    needed_again(a, parents->refs[i], depth - 1))
-			return true;
-	return false;
+	(void)context;
+	return def->used_again || def->backward_sites & (def->backward_sites - 1) ? ANCESTOR_FOUND
+	                                                                          : ANCESTOR_ABOVE;
 }
 
-static bool continues(const struct analysis *a, object_id graph, object_id from, int depth)
+static bool needed_again(struct analysis *a, object_id graph)
 {
-	const struct value *parents = value_get(a, def_of(a, graph)->parents_seen);
+	return graph_has_ancestor(a, graph, again_test, NULL);
+}
 
-	if (graph.n / 2 == from.n / 2)
-		return true;
-	for (uint32_t i = 0; depth > 0 && i < parents->count; i++)
-		if (parents->refs[i].n / 2 != graph.n / 2 &&
-		    continues(a, parents->refs[i], from, depth - 1))
-			return true;
-	return false;
+static enum ancestor same_test(const struct analysis *a, object_id id, const void *context)
+{
+	const object_id *wanted = context;
+
+	(void)a;
+	return id.n == newest_of(*wanted).n ? ANCESTOR_FOUND : ANCESTOR_ABOVE;
+}
+
+static bool continues(struct analysis *a, object_id graph, object_id from)
+{
+	return graph_has_ancestor(a, graph, same_test, &from);
 }
 
 /* Is it the graph of a model that was put into evaluation? */
-static bool evaluates(const struct analysis *a, object_id kept, uint32_t first)
+static bool evaluates(struct analysis *a, object_id kept, uint32_t first)
 {
 	for (uint32_t i = first; i < a->pending.count; i++)
 		if (a->pending.at[i].kind == EVENT_EVAL &&
-		    continues(a, kept, a->pending.at[i].kept, 10))
+		    continues(a, kept, a->pending.at[i].kept))
 			return true;
 	return false;
 }
@@ -209,7 +209,7 @@ static bool runs_forward(const struct analysis *a, context_id context)
 
 /* Gathered or summed up within a module, or a function whose callers are not known,
  * that hands it on alive. A model in evaluation is another matter. */
-static bool is_handed_on(const struct analysis *a, const struct pending *p)
+static bool is_handed_on(struct analysis *a, const struct pending *p)
 {
 	return (p->from_outside || runs_forward(a, p->context)) &&
 	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) &&
@@ -249,12 +249,12 @@ static bool stands(struct analysis *a, const struct pending *p)
 		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
 		       !def_of(a, p->holder)->drained && graph_proven(a, p->kept);
 	case EVENT_LAST:
-		return !kept->reached && !kept->escaped && kept->kept_activations &&
+		return !kept->reached && !kept->escaped && p->activations &&
 		       graph_proven(a, p->kept);
 	case EVENT_EVAL:
 		return eval_stands(a, p);
 	case EVENT_RETAIN:
-		return p->kept.n != 0 && !needed_again(a, p->kept, 8);
+		return p->kept.n != 0 && !needed_again(a, p->kept);
 	default:
 		return true;
 	}
@@ -270,7 +270,7 @@ static bool told_by_store(struct analysis *a, const struct pending *p)
 
 		if ((other->kind == EVENT_STORE || other->kind == EVENT_CHAIN ||
 		     other->kind == EVENT_LAST) &&
-		    stands(a, other) && continues(a, other->kept, p->kept, 10))
+		    stands(a, other) && continues(a, other->kept, p->kept))
 			return true;
 	}
 	return false;

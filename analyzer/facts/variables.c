@@ -71,6 +71,25 @@ static bool lives_across_iterations(const struct analysis *a, const struct activ
 	return false;
 }
 
+bool target_is_carried(const struct analysis *a, const struct activation *act, uint32_t inst)
+{
+	const struct ir_inst *op = inst_at(act, inst), *left;
+	struct variable variable = {0};
+	const loop_id *loop_of = context_get(a, act->context)->loop_of;
+	loop_id loop = loop_of ? loop_of[inst] : (loop_id){0};
+
+	if (op->op != OP_inplace || loop.n == 0)
+		return true;
+	left = inst_at(act, ir_args(act->func, op)[0].value.n);
+	if (left->op != OP_load)
+		return true;
+	if (left->sub == SUB_scope_slot)
+		variable.slot = left->name;
+	else if (left->sub == SUB_scope_global && act->func->kind == FUNC_MODULE)
+		variable.name.n = left->name;
+	return variable_lives(a, act->live, act->func, loop, variable);
+}
+
 static void check_carried(struct analysis *a, struct activation *act, struct state *state,
                           uint32_t at, value_id before, value_id value, object_id holder,
                           struct variable variable)
