@@ -46,6 +46,7 @@ struct ag_options {
 	bool meta;             /* tensors are made without data */
 	uint64_t byte_cap;     /* live bytes beyond this fail with AG_ERR_MEMORY; 0: none */
 	uint64_t data_cap;     /* a storage larger than this has no data; 0: 256 MiB */
+	double work_cap;       /* multiplications; beyond it results have no data; 0: none */
 	uint64_t node_cap;     /* live nodes beyond this fail with AG_ERR_MEMORY; 0: none */
 	bool model_caching;    /* storages of AG_CUDA go through the caching allocator model */
 	uint64_t device_bytes; /* size of that device; 0: 80 GiB */
@@ -57,7 +58,11 @@ const struct ag_error *ag_error(const struct ag_ctx *ctx);
 void ag_error_clear(struct ag_ctx *ctx);
 const char *ag_status_exception(enum ag_status status); /* "RuntimeError" */
 
+/* Small tensors have data in meta mode, too, unless their numbers are drawn. */
 void ag_set_meta(struct ag_ctx *ctx, bool meta);
+bool ag_meta(const struct ag_ctx *ctx);
+/* Whether something was not computed because of work_cap. */
+bool ag_work_used_up(const struct ag_ctx *ctx);
 void ag_manual_seed(struct ag_ctx *ctx, uint64_t seed);
 
 /* Grad mode. Save with ag_grad_mode, restore with ag_set_grad_mode. */

@@ -123,6 +123,15 @@ static void geometry(struct walk *w, const struct conv *c, const struct ag_tenso
 	}
 }
 
+static double multiplications(const struct walk *w, const struct ag_tensor *small)
+{
+	double count = (double)small->numel * (double)w->big_channels;
+
+	for (int d = 0; d < CONV_DIMS; d++)
+		count *= (double)w->kernel[d];
+	return count;
+}
+
 void conv_walk(const struct conv *c, enum conv_mode mode, struct ag_tensor *small,
                struct ag_tensor *big, struct ag_tensor *weight)
 {
@@ -133,9 +142,11 @@ void conv_walk(const struct conv *c, enum conv_mode mode, struct ag_tensor *smal
 	double *values[3];
 	int i;
 
+	geometry(&w, c, small, big, weight);
+	if (!ag_work(out->storage->ctx, multiplications(&w, small)))
+		ag_storage_drop_data(out->storage);
 	if (!ag_ready(out, in, 2))
 		return;
-	geometry(&w, c, small, big, weight);
 	for (i = 0; i < 3; i++)
 		values[i] = i == (int)mode ? ag_alloc((size_t)out->numel + 1, sizeof(double))
 		                           : ag_plain(all[i]);

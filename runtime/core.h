@@ -152,6 +152,7 @@ struct ag_ctx {
 	enum ag_device default_device;
 	bool meta;
 	bool draining;
+	double work; /* multiplications done */
 	uint32_t site;
 	uint64_t next_id;
 	struct ag_storage storages; /* list heads */
@@ -178,6 +179,9 @@ bool ag_fail(struct ag_ctx *ctx, enum ag_status status, const char *format, ...)
 
 /* ---- host memory: never NULL, zeroed; abort when exhausted */
 void *ag_alloc(size_t count, size_t size);
+
+/* ---- arithmetic: false when the budget of work does not reach for this much */
+bool ag_work(struct ag_ctx *ctx, double multiplications);
 void *ag_grow(void *block, size_t count, size_t size);
 
 /* Small objects, recycled; zeroed. */

@@ -197,6 +197,23 @@ void ag_set_meta(struct ag_ctx *ctx, bool meta)
 	ctx->meta = meta;
 }
 
+bool ag_meta(const struct ag_ctx *ctx)
+{
+	return ctx->meta;
+}
+
+bool ag_work(struct ag_ctx *ctx, double multiplications)
+{
+	if (!ctx->meta)
+		ctx->work += multiplications;
+	return !ag_work_used_up(ctx);
+}
+
+bool ag_work_used_up(const struct ag_ctx *ctx)
+{
+	return ctx->options.work_cap > 0 && ctx->work > ctx->options.work_cap;
+}
+
 void ag_manual_seed(struct ag_ctx *ctx, uint64_t seed)
 {
 	ag_random_seed(&ctx->random, seed);

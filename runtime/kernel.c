@@ -21,9 +21,17 @@ bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin)
 
 	for (i = 0; i < nin; i++)
 		ready = ready && (!in[i] || in[i]->storage->data || !in[i]->numel);
+	ready = ready && ag_work(out->storage->ctx, (double)out->numel);
 	if (!ready)
 		ag_storage_drop_data(out->storage);
 	return ready && (out->storage->data || !out->numel);
+}
+
+bool ag_drawable(struct ag_tensor *t)
+{
+	if (t->storage->ctx->meta)
+		ag_storage_drop_data(t->storage);
+	return t->storage->data != NULL;
 }
 
 bool ag_ready1(struct ag_tensor *out, struct ag_tensor *a)

@@ -19,6 +19,8 @@ void ag_imap(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_ima
              const double *p);
 /* Whether the data is there; drops out's when an input has none. */
 bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin);
+/* Whether random numbers are to be drawn into it: in meta mode its data goes. */
+bool ag_drawable(struct ag_tensor *t);
 bool ag_ready1(struct ag_tensor *out, struct ag_tensor *a);
 bool ag_ready2(struct ag_tensor *out, struct ag_tensor *a, struct ag_tensor *b);
 /* Copies with conversion; src is broadcast. */

@@ -15,9 +15,11 @@ static struct ag_array array_of(struct ag_tensor *t)
 		return a;
 	a.shape = t->shape;
 	a.ndim = t->ndim;
-	if (t->storage->data && t->dtype == AG_F32)
+	if (!ag_drawable(t))
+		return a;
+	if (t->dtype == AG_F32)
 		a.f32 = t->storage->data;
-	if (t->storage->data && t->dtype == AG_F64)
+	if (t->dtype == AG_F64)
 		a.f64 = t->storage->data;
 	return a;
 }

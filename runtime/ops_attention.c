@@ -146,6 +146,8 @@ bool op_run_flash_attention(struct ag_frame *f)
 	if (p.d == p.dv && ag_is_dense(in[0]))
 		memcpy(out->strides, in[0]->strides, 4 * sizeof(int64_t));
 	node = ag_record(f->ctx, AG_NODE_FlashAttention, in, 3, 6, 1);
+	if (!ag_work(f->ctx, (double)out->numel * (double)p.s))
+		ag_storage_drop_data(out->storage);
 	if (ag_ready(out, in, 3) && (!mask || ag_ready1(out, mask))) {
 		double *q = ag_plain(in[0]), *k = ag_plain(in[1]), *v = ag_plain(in[2]);
 		double *m = mask ? ag_plain(mask) : NULL;

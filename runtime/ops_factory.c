@@ -188,9 +188,8 @@ static void draw_into(struct ag_ctx *ctx, struct ag_tensor *t, enum draw draw, d
 	float *floats;
 	int64_t i;
 
-	if (!t->storage->data) {
+	if (!ag_drawable(t))
 		return;
-	}
 	if (t->dtype == AG_F64) {
 		values = ag_alloc(n + 1, sizeof(*values));
 		if (draw == UNIFORM)
@@ -261,7 +260,7 @@ static bool integers(struct ag_frame *f, struct ag_tensor *t, int64_t low, int64
 		        "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
 		        (long long)low, (long long)high);
 	}
-	if (t->storage->data) {
+	if (ag_drawable(t)) {
 		values = ag_alloc((size_t)t->numel + 1, sizeof(*values));
 		ag_random_fill_int64(&f->ctx->random, values, (size_t)t->numel, low, high);
 		ag_put_ints(t, values);
@@ -293,7 +292,7 @@ bool op_run_randperm(struct ag_frame *f)
 	int64_t n = arg_i(f, 0), *values;
 	struct ag_tensor *t = fresh(f->ctx, dtype_arg(f, 1, AG_I64), 1, &n);
 
-	if (t && t->storage->data) {
+	if (t && ag_drawable(t)) {
 		values = ag_alloc((size_t)n + 1, sizeof(*values));
 		ag_random_fill_permutation(&f->ctx->random, values, (size_t)n);
 		ag_put_ints(t, values);
@@ -362,7 +361,7 @@ bool op_run_exponential(struct ag_frame *f)
 	f->inplace = true;
 	if (!ag_check_inplace(f->ctx, a, false) || !ag_need_float(f, a))
 		return false;
-	if (a->storage->data) {
+	if (ag_drawable(a)) {
 		values = ag_alloc((size_t)a->numel + 1, sizeof(*values));
 		floats = ag_alloc((size_t)a->numel + 1, sizeof(*floats));
 		if (a->dtype == AG_F64)

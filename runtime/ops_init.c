@@ -13,7 +13,7 @@ struct canvas {
 	float *floats;
 };
 
-static void canvas_open(struct canvas *c, const struct ag_tensor *t)
+static void canvas_open(struct canvas *c, struct ag_tensor *t)
 {
 	size_t n = (size_t)t->numel + 1;
 
@@ -23,7 +23,7 @@ static void canvas_open(struct canvas *c, const struct ag_tensor *t)
 	c->array.ndim = t->ndim;
 	c->array.f32 = NULL;
 	c->array.f64 = NULL;
-	if (!t->storage->data)
+	if (!ag_drawable(t))
 		return;
 	if (t->dtype == AG_F64) {
 		c->values = ag_alloc(n, sizeof(*c->values));

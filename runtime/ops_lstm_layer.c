@@ -37,6 +37,9 @@ static void layer_compute(struct ag_tensor *const *in, struct ag_tensor *const *
 	struct lstm l;
 	int i;
 
+	/* Each output element takes a row of four gates. */
+	if (!ag_work(out[0]->storage->ctx, (double)out[0]->numel * 8 * (double)in[2]->shape[1]))
+		ag_storage_drop_data(out[0]->storage);
 	for (i = 0; i < 3; i++)
 		ready = ag_ready(out[i], in, LAYER_INPUTS) && ready;
 	if (!ready)

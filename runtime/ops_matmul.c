@@ -49,6 +49,8 @@ static void product(struct ag_tensor *out, struct ag_tensor *a, struct ag_tensor
 	double *x, *y, *c, *s = NULL;
 	int64_t i;
 
+	if (!ag_work(out->storage->ctx, (double)batch * (double)n * (double)m * (double)p))
+		ag_storage_drop_data(out->storage);
 	if (!ag_ready2(out, a, b) || (add && !ag_ready1(out, add)))
 		return;
 	x = ag_plain(a);

@@ -348,7 +348,7 @@ static struct ag_tensor *noise_of(struct ag_ctx *ctx, struct ag_tensor *a, doubl
 	float *floats;
 	int64_t i;
 
-	if (!noise || !noise->storage->data)
+	if (!noise || !ag_drawable(noise))
 		return noise;
 	values = ag_alloc((size_t)noise->numel + 1, sizeof(*values));
 	floats = ag_alloc((size_t)noise->numel + 1, sizeof(*floats));
@@ -438,7 +438,7 @@ bool op_run_bernoulli(struct ag_frame *f)
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_Bernoulli, a, 0, 0);
-	if (!ag_ready1(out, a))
+	if (!ag_drawable(out) || !ag_ready1(out, a))
 		return ag_finish(f, out, node);
 	p = ag_plain(a);
 	drawn = ag_alloc((size_t)a->numel + 1, sizeof(*drawn));
@@ -491,7 +491,7 @@ bool op_run_multinomial(struct ag_frame *f)
 	shape[0] = a->ndim == 2 ? rows : samples;
 	shape[1] = samples;
 	out = ag_make(f->ctx, AG_I64, a->ndim, shape, true);
-	if (!out || !ag_ready1(out, a))
+	if (!out || !ag_drawable(out) || !ag_ready1(out, a))
 		return ag_give(f, out);
 	p = ag_plain(a);
 	fp = ag_alloc((size_t)a->numel + 1, sizeof(*fp));

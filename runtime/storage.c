@@ -49,6 +49,8 @@ static void count_gone(struct ag_ctx *ctx, struct ag_storage *s)
 	}
 }
 
+enum { META_DATA = 64 }; /* bytes that have data in meta mode, too */
+
 struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_data)
 {
 	struct ag_storage *s;
@@ -72,7 +74,7 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 	s->site = ctx->site;
 	s->device = (uint8_t)ctx->default_device;
 	s->device_handle = handle;
-	if (with_data && !ctx->meta && bytes <= ctx->options.data_cap)
+	if (with_data && bytes <= (ctx->meta ? META_DATA : ctx->options.data_cap))
 		s->data = ag_alloc(bytes, 1);
 	s->next = &ctx->storages;
 	s->prev = ctx->storages.prev;

@@ -1,4 +1,4 @@
-/* replay_main FILE[:LINE] [--output] [--format json] [--steps N]: a replay for
+/* replay_main FILE[:LINE] [--output] [--values] [--format json] [--steps N]: a replay for
  * developers. Without --steps the program runs to its end. */
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 struct options {
 	const char *file;
 	uint32_t line, steps;
-	bool output, json;
+	bool output, json, values;
 };
 
 /* Modules beside the file, for programs of several files. */
@@ -69,6 +69,8 @@ static bool parse(struct options *o, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--output") == 0)
 			o->output = true;
+		else if (strcmp(argv[i], "--values") == 0)
+			o->values = true;
 		else if (strcmp(argv[i], "--steps") == 0 && i + 1 < argc)
 			o->steps = (uint32_t)strtoul(argv[++i], NULL, 10);
 		else if (strcmp(argv[i], "--format") == 0 && i + 1 < argc)
@@ -169,7 +171,7 @@ int main(int argc, char **argv)
 
 	if (!parse(&o, argc, argv)) {
 		fprintf(stderr,
-		        "usage: replay_main FILE[:LINE] [--output] [--format json] [--steps N]\n");
+		        "usage: replay_main FILE[:LINE] [--output] [--values] [--format json] [--steps N]\n");
 		return 2;
 	}
 	source = source_open(&arena, o.file, &problem);
@@ -188,6 +190,7 @@ int main(int argc, char **argv)
 	        .names = names,
 	        .line = o.line,
 	        .iterations = o.steps,
+	        .values = o.output || o.values,
 	        .module = python_front_end.lower(&arena, names, source).module};
 	r = replay_run(&request);
 	if (o.output)

@@ -43,8 +43,11 @@ static struct replay_result run_text(struct arena *arena, struct intern *names, 
 	struct source_problem problem;
 	struct source *source =
 	        source_from_bytes(arena, "program.py", text, strlen(text), &problem);
-	struct replay_request request = {
-	        .arena = arena, .names = names, .line = line, .iterations = iterations};
+	struct replay_request request = {.arena = arena,
+	                                 .names = names,
+	                                 .line = line,
+	                                 .iterations = iterations,
+	                                 .values = !iterations};
 
 	ck_assert(source != NULL);
 	request.module = python_front_end.lower(arena, names, source).module;

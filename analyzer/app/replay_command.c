@@ -168,6 +168,7 @@ static struct replay_result replay(struct app *app, struct program *program, uin
 	        .module = program->file->lowered.module,
 	        .line = line,
 	        .iterations = iterations(app),
+	        .values = settings_flag(&app->settings, OPTION_output),
 	        .find_module = find_module,
 	        .data = program,
 	};

@@ -79,6 +79,8 @@ enum vm_halt {
 	VM_HALT_SECONDS,
 	VM_HALT_DONE, /* as many iterations as were asked for */
 	VM_HALT_UNSUPPORTED,
+	VM_HALT_VALUES, /* what the program does depends on numbers that were not computed */
+	VM_HALT_WORK,   /* too much arithmetic */
 };
 
 struct vm_limits {
@@ -151,6 +153,8 @@ struct vm {
 	void *data;
 	double fake_time;
 	uint64_t unknown_count;
+	bool lazy;  /* numbers are not computed unless the program depends on them */
+	bool asked; /* it has read one that was not computed */
 	bool at_close;
 };
 
@@ -161,7 +165,11 @@ void vm_offer(struct vm *vm, const struct native_module *module);
 bool vm_halt(struct vm *vm, enum vm_halt why, const char *reason); /* false */
 /* Counts work done outside instructions; false when the budget is used up. */
 bool vm_work(struct vm *vm, uint64_t steps);
+/* What could not be known. In a lazy machine that has read a number it did not
+ * compute, this one may come of it: it halts, to be run again with numbers. */
 void vm_stand_in(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
+/* A number was read that was not computed, and stays unknown. */
+void vm_asked(struct vm *vm);
 
 /* --- py_object.c: life of objects */
 void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size);

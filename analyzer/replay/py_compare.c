@@ -465,8 +465,15 @@ static bool hash_object(struct vm *vm, struct val v, uint64_t *hash)
 	switch ((enum rp_kind)v.as.o->kind) {
 	case K_STR:
 	case K_BYTES:
+		/* A text with a number that was not computed in it. */
+		if (vm->lazy && vm->asked && !AS(str, v)->interned &&
+		    memmem(AS(str, v)->at, AS(str, v)->length, "<tensor", 7))
+			vm_stand_in(vm, "key %s", AS(str, v)->at);
 		*hash = str_hash(AS(str, v));
 		return true;
+	case K_UNKNOWN:
+		vm_stand_in(vm, "key %s", AS(unknown, v)->what->at);
+		return hash_own(vm, v, hash);
 	case K_LONG:
 		*hash = int_hash(v);
 		return true;

@@ -13,6 +13,12 @@ const struct replay_budget replay_default_budget = {
         .live_bytes = 1ull << 31,
         .nodes = 4000000,
         .seconds = 20,
+        .work = 5e8,
+};
+
+enum {
+	WORK_FOR_OUTPUT = 40,     /* times that, when numbers are wanted */
+	BYTES_WITHOUT_DATA = 512, /* times live_bytes: they are only counted */
 };
 
 _Static_assert((int)REPLAY_KINDS == (int)AG_KIND_COUNT, "by_kind is by enum ag_kind");
@@ -373,48 +379,85 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	                          : NULL;
 }
 
-static void vm_start(struct replay *r, const struct replay_budget *budget)
+enum attempt {
+	WITHOUT_NUMBERS, /* until they are needed */
+	WITH_NUMBERS,
+	STOOD_IN, /* without, whatever needs them */
+};
+
+static void vm_start(struct replay *r, enum attempt attempt)
 {
+	const struct replay_request *request = r->request;
+	const struct replay_budget *budget =
+	        request->budget ? request->budget : &replay_default_budget;
 	struct vm_limits limits = {budget->steps, budget->host_bytes, budget->seconds};
 	struct ag_options options = {.byte_cap = budget->live_bytes, .node_cap = budget->nodes};
 
-	r->vm = vm_open(r->request->names, &limits);
+	options.meta = attempt != WITH_NUMBERS;
+	options.byte_cap *= options.meta ? BYTES_WITHOUT_DATA : 1;
+	options.work_cap = budget->work > 0 ? budget->work : replay_default_budget.work;
+	options.work_cap *= request->values ? WORK_FOR_OUTPUT : 1;
+	r->vm = vm_open(request->names, &limits);
 	r->vm->user = r;
+	r->vm->lazy = attempt == WITHOUT_NUMBERS;
 	r->vm->on_stand_in = note_stand_in;
 	r->vm->find_module = find_module;
 	modules_offer(r->vm);
 	torch_open(r->vm, &options);
 	if (r->loop) {
-		r->vm->watched = r->request->module;
+		r->vm->watched = request->module;
 		r->vm->on_iteration = on_iteration;
 		r->vm->watched_func = r->loop->func;
 		r->vm->watched_header = r->header;
 	}
 }
 
-struct replay_result replay_run(const struct replay_request *request)
+/* Why it ended says whether another attempt has to be made. */
+static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
 {
-	struct replay_result result = {.exact = true};
-	struct replay r = {.request = request, .result = &result};
-	struct arena scratch = {0};
+	struct replay_result *result = r->result;
+	enum vm_halt halt;
 	struct val v;
 
-	choose_loop(&r, &scratch);
-	vm_start(&r, request->budget ? request->budget : &replay_default_budget);
-	v = run_all(&r);
-	if (!result.chain_count)
-		measure_chain(&r);
-	keep_error(&r);
-	unref(r.vm, v);
-	result.exact = result.exact && torch_of(r.vm)->exact;
-	result.steps = r.vm->steps;
-	if (r.vm->halt && r.vm->halt != VM_HALT_DONE)
-		result.limit = keep_text(&r, r.vm->halt_reason, strlen(r.vm->halt_reason));
-	result.output = keep_text(&r, text_chars(&r.vm->out), r.vm->out.length);
-	result.output_length = r.vm->out.length;
+	vm_start(r, attempt);
+	v = run_all(r);
+	halt = r->vm->halt;
+	/* What went wrong may have gone wrong for want of a number. */
+	if (r->vm->lazy && r->vm->asked && !is_null(r->vm->exc))
+		halt = VM_HALT_VALUES;
+	if (!result->chain_count && halt != VM_HALT_VALUES)
+		measure_chain(r);
+	keep_error(r);
+	unref(r->vm, v);
+	result->exact = result->exact && torch_of(r->vm)->exact;
+	result->steps = r->vm->steps;
+	if (halt && halt != VM_HALT_DONE)
+		result->limit = keep_text(r, r->vm->halt_reason ? r->vm->halt_reason : "",
+		                          r->vm->halt_reason ? strlen(r->vm->halt_reason) : 0);
+	result->output = keep_text(r, text_chars(&r->vm->out), r->vm->out.length);
+	result->output_length = r->vm->out.length;
+	torch_close(r->vm);
+	measure_release(r);
+	return halt;
+}
+
+struct replay_result replay_run(const struct replay_request *request)
+{
+	struct replay_result result;
+	struct replay r;
+	struct arena scratch = {0};
+	enum attempt attempt = request->values ? WITH_NUMBERS : WITHOUT_NUMBERS;
+	enum vm_halt halt;
+
+	do {
+		result = (struct replay_result){.exact = true};
+		r = (struct replay){.request = request, .result = &result};
+		choose_loop(&r, &scratch);
+		halt = attempt_run(&r, attempt);
+	} while ((halt == VM_HALT_VALUES && attempt++ == WITHOUT_NUMBERS) ||
+	         ((halt == VM_HALT_WORK || halt == VM_HALT_BYTES) && attempt++ == WITH_NUMBERS &&
+	          !request->values));
 	judge(&r);
-	torch_close(r.vm);
-	measure_release(&r);
 	arena_release(&scratch);
 	return result;
 }

@@ -2,6 +2,8 @@
 #define GRAPHLINT_REPLAY_REPLAY_H
 
 /* Runs a program's loop on the autograd runtime and says what memory it keeps.
+ * Numbers are computed only if the program's course depends on them, or if they
+ * are wanted; where that is too much arithmetic, they are stood in for.
  * Everything of a result lives in the request's arena. A replay reads and
  * writes nothing but its own memory; its budgets are counted in steps, nodes
  * and bytes, the clock is only the last guard. */
@@ -51,6 +53,7 @@ struct replay_budget {
 	uint64_t live_bytes; /* tensors */
 	uint64_t nodes;
 	double seconds;
+	double work; /* multiplications; 0: replay_default_budget's */
 };
 
 struct replay_request {
@@ -59,6 +62,7 @@ struct replay_request {
 	const struct ir_module *module;     /* the program */
 	uint32_t line;                      /* of the loop, or inside it; 0: the main loop */
 	uint32_t iterations;                /* stop after so many; 0: run the program to its end */
+	bool values;                        /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
 	/* The IR of a module of the project, NULL if there is none. */
 	const struct ir_module *(*find_module)(void *data, const char *name, bool *is_package);

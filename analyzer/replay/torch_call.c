@@ -68,14 +68,28 @@ static struct cls *result_class(struct vm *vm, const char *name, const struct ag
 	return cls;
 }
 
-static struct val results_val(struct vm *vm, const char *name, struct ag_results *results)
+/* What gives a list of tensors gives a tuple, but for nonzero without as_tuple. */
+static bool is_listed(const struct ag_op_info *info, const struct ag_args *args)
+{
+	if (!info || !(info->flags & AG_OPF_LIST))
+		return false;
+	if (strcmp(info->id, "nonzero") != 0)
+		return true;
+	for (uint32_t i = 0; i < args->nkeywords; i++)
+		if (strcmp(args->keywords[i].name, "as_tuple") == 0)
+			return args->keywords[i].value.as.b;
+	return args->count > 1 && args->at[1].as.b;
+}
+
+static struct val results_val(struct vm *vm, const char *name, const struct ag_args *args,
+                              struct ag_results *results)
 {
 	bool inplace;
 	enum ag_op op = ag_op_find(ctx_of(vm), name, &inplace);
 	const struct ag_op_info *info = op == AG_OP_NONE ? NULL : ag_op_info(op);
 	struct list *tuple;
 
-	if (results->count == 1 && !(info && (info->flags & AG_OPF_LIST)))
+	if (results->count == 1 && !is_listed(info, args))
 		return torch_wrap(vm, ag_results_take(results, 0));
 	tuple = tuple_new(vm, results->count);
 	for (uint32_t i = 0; i < results->count; i++)
@@ -139,7 +153,10 @@ struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *wh
 
 static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n)
 {
-	if (ag_error(ctx_of(vm))->status == AG_ERR_UNKNOWN_OP) {
+	enum ag_status status = ag_error(ctx_of(vm))->status;
+
+	vm->asked |= status == AG_ERR_NO_DATA;
+	if (status == AG_ERR_UNKNOWN_OP || status == AG_ERR_NO_DATA) {
 		ag_error_clear(ctx_of(vm));
 		return torch_opaque(vm, a, n, name);
 	}
@@ -178,6 +195,7 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 {
 	struct val_args args;
 	struct ag_results results = {0};
+	struct ag_args given;
 	struct val result;
 	bool own_stream, ok;
 
@@ -190,14 +208,13 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 		return torch_opaque(vm, a, n, name);
 	}
 	ag_set_site(ctx_of(vm), site_now(vm));
+	given = (struct ag_args){args.at, args.count, args.keywords, args.nkeywords};
 	own_stream = torch_with_generator(vm, kw);
-	ok = ag_call(ctx_of(vm), name,
-	             &(struct ag_args){args.at, args.count, args.keywords, args.nkeywords},
-	             &results);
+	ok = ag_call(ctx_of(vm), name, &given, &results);
 	if (own_stream)
 		torch_with_generator(vm, kw);
 	if (ok)
-		result = results_val(vm, name, &results);
+		result = results_val(vm, name, &given, &results);
 	else
 		result = call_failed(vm, name, a, n);
 	ag_results_release(&results);

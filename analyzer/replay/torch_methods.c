@@ -34,7 +34,7 @@ struct val tensor_number(struct vm *vm, struct ag_tensor *t)
 	if (ag_error(ctx)->status != AG_ERR_NO_DATA)
 		return torch_raise(vm);
 	ag_error_clear(ctx);
-	vm_stand_in(vm, "value of a tensor");
+	vm_asked(vm);
 	return unknown_new(vm, "tensor.item()");
 }
 
@@ -72,6 +72,7 @@ struct val tensor_list(struct vm *vm, struct ag_tensor *t)
 		result = list_level(vm, t, &at, 0);
 	} else if (ag_error(ctx_of(vm))->status == AG_ERR_NO_DATA) {
 		ag_error_clear(ctx_of(vm));
+		vm_asked(vm);
 		result = unknown_new(vm, "tensor.tolist()");
 	} else {
 		result = torch_raise(vm);
@@ -99,7 +100,7 @@ METHOD(method_float)
 
 	(void)n;
 	if (is_null(v) || is_kind(v, K_UNKNOWN))
-		return is_null(v) ? v : (unref(vm, v), val_float(0.5));
+		return v;
 	return rp_double(vm, v, &f) ? val_float(f) : val_null();
 }
 
@@ -121,6 +122,7 @@ METHOD(method_index)
 
 	if (!is_kind(v, K_UNKNOWN))
 		return v;
+	vm_stand_in(vm, "index by %s", AS(unknown, v)->what->at);
 	unref(vm, v);
 	return val_int(0);
 }

@@ -190,7 +190,7 @@ static void body(struct vm *vm, struct ag_tensor *t, size_t indent, struct text 
 		level(&p, 0, 0, indent);
 	} else {
 		ag_error_clear(ctx_of(vm));
-		text_add_chars(out, "...");
+		text_add_chars(out, "<tensor>");
 	}
 	free(p.at);
 }
@@ -319,7 +319,7 @@ void array_repr(struct vm *vm, struct val v, struct text *out, bool str)
 	if (ag_read(ctx_of(vm), t, all, count))
 		numpy_level(t, &at, 0, out, str);
 	else
-		ag_error_clear(ctx_of(vm)), text_add_chars(out, "...");
+		ag_error_clear(ctx_of(vm)), text_add_chars(out, "<tensor>");
 	if (!str && ag_dtype(t) == AG_F32)
 		text_add_chars(out, ", dtype=float32");
 	if (!str)

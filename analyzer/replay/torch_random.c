@@ -61,6 +61,16 @@ NATIVE(draw_int63)
 	return val_int((int64_t)(ag_random_u64(&ctx_of(vm)->random) & INT64_MAX));
 }
 
+/* Whether tensors are made without numbers from now on; what it was before. */
+NATIVE(set_meta)
+{
+	bool before = ag_meta(ctx_of(vm));
+
+	(void)n;
+	ag_set_meta(ctx_of(vm), rp_truth(vm, a[0]) > 0);
+	return val_bool(before);
+}
+
 bool torch_with_generator(struct vm *vm, struct dict *kw)
 {
 	struct val g = kw ? dict_get_str(vm, kw, str_intern(vm, "generator", 9)) : val_null(),
@@ -80,5 +90,6 @@ const struct native_def stream_functions[] = {
         {"stream_swap", stream_swap, "stream"},
         {"stream_copy", stream_copy, ""},
         {"draw_int63", draw_int63, ""},
+        {"set_meta", set_meta, "meta"},
         {0},
 };

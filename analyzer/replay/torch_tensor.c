@@ -103,6 +103,10 @@ struct val torch_raise(struct vm *vm)
 	case AG_ERR_MEMORY:
 		vm_halt(vm, VM_HALT_BYTES, "budget of tensor bytes or nodes used up");
 		return val_null();
+	case AG_ERR_NO_DATA:
+		vm->asked = true;
+		vm_stand_in(vm, "value of a tensor");
+		break;
 	default:
 		break;
 	}
@@ -118,6 +122,8 @@ struct val torch_wrap(struct vm *vm, struct ag_tensor *t)
 
 	if (!t)
 		return torch_raise(vm);
+	if (ag_work_used_up(torch->ctx))
+		vm_halt(vm, VM_HALT_WORK, "budget of arithmetic used up");
 	wrapper = wrapper_of(torch, t);
 	if (wrapper && (wrapper->h.flags & OBJ_PRESERVED)) {
 		wrapper->h.flags &= (uint8_t)~OBJ_PRESERVED;
@@ -309,6 +315,7 @@ static int tensor_truth(struct vm *vm, struct val v)
 	if (ag_item(ctx_of(vm), t, &value))
 		return value != 0;
 	ag_error_clear(ctx_of(vm));
+	vm->asked = true;
 	vm_stand_in(vm, "value of a tensor in a condition");
 	return 1;
 }

@@ -94,10 +94,19 @@ void vm_stand_in(struct vm *vm, const char *format, ...)
 	char what[256];
 	va_list arguments;
 
+	if (vm->lazy && vm->asked)
+		vm_halt(vm, VM_HALT_VALUES, "numbers are needed");
 	if (!vm->on_stand_in)
 		return;
 	va_start(arguments, format);
 	vsnprintf(what, sizeof(what), format, arguments);
 	va_end(arguments);
 	vm->on_stand_in(vm, what);
+}
+
+void vm_asked(struct vm *vm)
+{
+	vm->asked = true;
+	if (!vm->lazy)
+		vm_stand_in(vm, "value of a tensor");
 }

@@ -2,6 +2,14 @@ import _torch
 import torch
 
 
+# The order of the data is wanted even where numbers are not.
+def _permutation(n, generator):
+    meta = _torch.set_meta(False)
+    order = torch.randperm(n, generator=generator).tolist()
+    _torch.set_meta(meta)
+    return order
+
+
 class Dataset:
     def __getitem__(self, index):
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -62,7 +70,7 @@ def random_split(dataset, lengths, generator=None):
         for i in range(len(dataset) - sum(sizes)):
             sizes[i % len(sizes)] += 1
         lengths = sizes
-    indices = torch.randperm(sum(lengths), generator=generator).tolist()
+    indices = _permutation(sum(lengths), generator)
     result = []
     offset = 0
     for n in lengths:
@@ -106,7 +114,7 @@ class RandomSampler(Sampler):
         if self.replacement:
             order = torch.randint(n, (self.num_samples,), dtype=torch.int64, generator=generator).tolist()
         else:
-            order = torch.randperm(n, generator=generator).tolist()
+            order = _permutation(n, generator)
         yield from order[:self.num_samples]
 
     def __len__(self):
@@ -131,7 +139,7 @@ class SubsetRandomSampler(Sampler):
         self.indices = indices
 
     def __iter__(self):
-        for i in torch.randperm(len(self.indices)):
+        for i in _permutation(len(self.indices), None):
             yield self.indices[i]
 
     def __len__(self):
