@@ -89,6 +89,9 @@ struct pending {
 	struct event_place place; /* if not the instruction's own */
 	bool after_use;           /* STORE: the holder still has some that backward went through */
 	bool activations;         /* still saved something when an iteration ended */
+	unsigned loops;           /* loop_kind of those that end while the holder lives */
+	bool overwrites;          /* DATA_STORE: a place of a list, each in its turn */
+	bool handed_on;           /* the function that the holder is of hands on what is kept */
 	bool fresh;               /* CHAIN: what is kept was made in the same iteration */
 	bool from_outside;        /* seen under unknown callers only */
 	bool incomplete; /* the root was cut short: what clears it may not have been seen */
@@ -160,6 +163,7 @@ struct analysis {
 	uint32_t all_steps;
 	bool exhausted;
 	bool from_outside;      /* roots run whose callers are not known */
+	bool overwrites;        /* the store that is checked now goes to a place of a list */
 	bool gradients_cleared; /* `grad = None` has run */
 	bool trains;            /* a backward has run in this root */
 };
@@ -293,6 +297,8 @@ void check_links(struct analysis *a, struct activation *act, struct state *state
                  value_id before, value_id value);
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                 object_id holder, value_id value);
+/* A function ends: some of what its holders keep may be part of what it returns. */
+void events_hand_on(struct analysis *a, const struct activation *act, const struct state *state);
 /* After a root: its events from `first` on that rest on what it did not show. */
 void events_doubt(struct analysis *a, uint32_t first);
 void events_judge(struct analysis *a, struct arena *arena, struct file_events *events);
@@ -364,6 +370,20 @@ value_id argument_named(const struct analysis *a, struct call call, const char *
 value_id arguments_all(struct analysis *a, struct call call);
 value_id bind_class(struct analysis *a, struct activation *act, struct state *state,
                     struct call call, object_id class);
+
+/* loops.c */
+enum loop_kind {
+	LOOP_MODULES = 1, /* layers, parameters */
+	LOOP_COUNT = 2,   /* numbers and names */
+	LOOP_ROWS = 4,    /* of a tensor, or what one batch consists of */
+	LOOP_WHILE = 8,
+	LOOP_LIST = 16,   /* things the program has made */
+	LOOP_DATA = 32,   /* what is loaded */
+	LOOP_AROUND = 64, /* there is one that makes the holder anew */
+};
+/* What the loops around an instruction go over that the holder outlives. */
+unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
+                    uint32_t inst, object_id holder, struct variable carrier);
 
 /* narrow.c */
 /* Is it a call that asks what something is? Then what it gives. */

@@ -448,8 +448,7 @@ static void set_requires_grad(struct analysis *a, struct state *state, object_id
 		object->tensor |= T_LEAF;
 		return;
 	}
-	object->tensor =
-	        (uint16_t)((object->tensor & ~(unsigned)(T_LEAF | T_GRAPH | T_ASSUMED)) | T_BARE);
+	object->tensor = ((object->tensor & ~(unsigned)(T_LEAF | T_GRAPH | T_ASSUMED)) | T_BARE);
 	if (object->flags & O_PARAMETERS) {
 		const struct value *modules = value_get(a, object->of);
 

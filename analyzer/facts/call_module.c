@@ -44,7 +44,8 @@ static void run_hooks(struct analysis *a, struct activation *act, struct state *
 }
 
 /* What a module computes is in its weights' graph, if they have one now. */
-static void mark_output(struct analysis *a, struct state *state, object_id module, object_id id)
+static void mark_output(struct analysis *a, struct state *state, object_id module, object_id id,
+                        unsigned rows)
 {
 	const struct object *object = object_read(state, module);
 	const bool weights = object->flags & O_HAS_WEIGHTS && !(object->flags & O_FROZEN);
@@ -52,17 +53,17 @@ static void mark_output(struct analysis *a, struct state *state, object_id modul
 
 	if (weights)
 		feel_modes_left(a, state, T_GRAPH);
-	result->tensor |= T_MODULE | T_OUTPUT;
+	result->tensor |= T_MODULE | T_OUTPUT | (weights ? rows : 0);
 	if (object_read(state, module)->flags & O_DEVICE)
 		result->tensor |= T_DEVICE;
 	if (!(state->modes & MODE_ON)) {
-		result->tensor &= (uint16_t) ~(T_GRAPH | T_ASSUMED);
+		result->tensor &= ~(unsigned)(T_GRAPH | T_ASSUMED);
 		result->tensor |= T_BARE;
 		result->parents = (value_id){0};
 	} else if (weights) {
 		result->tensor |= T_GRAPH;
 		if (!(state->modes & MODE_OFF))
-			result->tensor &= (uint16_t)~T_BARE;
+			result->tensor &= ~(unsigned)T_BARE;
 	}
 	def_of(a, id)->tensor_seen |= result->tensor;
 }
@@ -84,8 +85,12 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	const struct api_entry *entry =
 	        class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
 	const value_id operands = arguments_all(a, call);
-	value_id result, outputs;
-	const struct value *v;
+	value_id result, outputs = tensors_in(a, state, operands, 1);
+	const struct value *v = value_get(a, outputs);
+	unsigned rows = 0;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		rows |= object_read(state, v->refs[i])->tensor & T_ROWS;
 
 	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry ||
 	    (entry->result != KIND_TENSOR && entry->result != KIND_TENSORS)) {
@@ -104,7 +109,7 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	outputs = tensors_in(a, state, result, 2);
 	v = value_get(a, outputs);
 	for (uint32_t i = 0; i < v->count; i++)
-		mark_output(a, state, module, v->refs[i]);
+		mark_output(a, state, module, v->refs[i], rows);
 	return result;
 }
 

@@ -117,7 +117,7 @@ static void doubt(struct analysis *a, struct state *state, object_id id)
 	object->tensor |= T_SAVES | T_BARE;
 	if (object->tensor & T_GRAPH)
 		object->tensor |= T_ASSUMED;
-	object->tensor &= (uint16_t)~T_GRAPH;
+	object->tensor &= ~(unsigned)T_GRAPH;
 }
 
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,

@@ -125,9 +125,8 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 	}
 	if (v->count == 0)
 		bits = T_BARE | T_ASSUMED;
-	object->tensor = (uint16_t)((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE |
-	                                     T_OUTPUT)) |
-	                            T_LIVE);
+	object->tensor =
+	        ((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE | T_OUTPUT)) | T_LIVE);
 	object->flags |= flags;
 	def_of(a, id)->tensor_seen |= object->tensor & ~(unsigned)T_GRAPH;
 	def_of(a, id)->parents_seen = value_join(a, def_of(a, id)->parents_seen, object->parents);
@@ -224,10 +223,37 @@ static value_id call_special(struct analysis *a, struct activation *act, struct 
 	return call_value(a, act, state, (struct call){inst, 8, all, count + 1}, method);
 }
 
-static value_id view_of(struct analysis *a, struct activation *act, struct state *state,
-                        uint32_t inst, object_id id)
+/* One place of a dimension: numbers, but no tensors, which copy what they select. */
+static bool takes_one(struct analysis *a, const struct state *state, value_id index, int depth)
 {
-	object_id view = tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW);
+	const struct value *v = value_get(a, index);
+	bool one = (v->flags & V_NUMBER) != 0;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct def *def = def_of(a, v->refs[i]);
+
+		if (def->kind == OBJECT_TUPLE && depth > 0) {
+			const struct object *tuple = object_read(state, v->refs[i]);
+
+			for (uint32_t k = 0; k < tuple->field_count; k++)
+				one |= takes_one(a, state, tuple->fields[k].value, depth - 1);
+		} else if (def->kind != OBJECT_CONST || def->sub != SUB_const_int) {
+			return false;
+		} else {
+			one = true;
+		}
+	}
+	return one;
+}
+
+/* Of a tensor with one dimension it takes a number, whose storage may be as small. */
+static value_id view_of(struct analysis *a, struct activation *act, struct state *state,
+                        uint32_t inst, object_id id, value_id index)
+{
+	const unsigned bits = object_read(state, id)->tensor;
+	const bool small = bits & T_ROWS && takes_one(a, state, index, 1);
+	object_id view = tensor_make(a, act, state, inst, 0, value_of(a, id),
+	                             (small ? T_VIEW : 0) | (bits & T_SCALAR));
 
 	object_write(a, state, view)->base = value_of(a, id);
 	return value_of(a, view);
@@ -244,7 +270,7 @@ static value_id object_item(struct analysis *a, struct activation *act, struct s
 	def_of(a, id)->read = true;
 	switch (container_kind(a, state, id)) {
 	case OBJECT_TENSOR:
-		return view_of(a, act, state, inst, id);
+		return view_of(a, act, state, inst, id, index);
 	case OBJECT_LIST:
 	case OBJECT_TUPLE:
 	case OBJECT_DEQUE:
@@ -316,6 +342,15 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 	elements_join(a, object, value);
 }
 
+/* A place that is written again holds one thing at a time. */
+static void check_place(struct analysis *a, struct activation *act, struct state *state,
+                        uint32_t inst, object_id id, value_id value)
+{
+	a->overwrites = true;
+	check_store(a, act, state, inst, id, value);
+	a->overwrites = false;
+}
+
 static void sequence_item_set(struct analysis *a, struct activation *act, struct state *state,
                               uint32_t inst, object_id id, value_id index, value_id value,
                               bool strong)
@@ -338,7 +373,7 @@ static void sequence_item_set(struct analysis *a, struct activation *act, struct
 	} else {
 		if (!check_chain(a, act, state, inst, contents_of(a, object), value, id,
 		                 (struct variable){0}))
-			check_store(a, act, state, inst, id, value);
+			check_place(a, act, state, inst, id, value);
 		elements_join(a, object_write(a, state, id), value);
 	}
 }

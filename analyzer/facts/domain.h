@@ -94,6 +94,7 @@ enum tensor_bits {
 	T_SCALAR = 4096,     /* known to be small */
 	T_DEVICE = 8192,     /* may be on an accelerator */
 	T_OUTPUT = 16384,    /* computed by a module, graph or not */
+	T_ROWS = 65536,      /* known to have two dimensions or more */
 };
 
 enum object_flags {
@@ -127,7 +128,7 @@ struct field {
 struct object {
 	uint32_t stamp; /* of the state that may write it in place */
 	uint32_t flags;
-	uint16_t tensor; /* tensor_bits */
+	uint32_t tensor; /* tensor_bits */
 	value_id of, with;
 	value_id elements; /* under keys that are not known */
 	value_id parents;  /* tensors: whose graphs it continues */
@@ -149,7 +150,7 @@ struct def {
 	const struct api_entry *api;
 	enum api_mode mode; /* WRAPPER, SCOPE */
 	/* gathered over the whole analysis */
-	uint16_t tensor_seen;
+	uint32_t tensor_seen;
 	uint32_t backward_sites; /* which backwards went through it, as bits */
 	bool reached;            /* a backward went through it */
 	bool reached_old;        /* ... through an older instance, and freed it */
@@ -158,13 +159,11 @@ struct def {
 	bool proven_module;
 	bool watched; /* an event asks what it still saves when its iteration ends */
 	bool escaped;
-	context_id
-	        returned_by; /* the call that hands it on alive, of those around where it is made */
-	bool used_again;     /* by an operation after a backward that kept its graph */
-	bool running;        /* NAMESPACE: its body was started; IMPORTED: being looked up */
-	bool read;           /* container: something looks at what it holds */
-	bool no_tensor;      /* UNKNOWN: a test has said so */
-	bool drained;        /* container: elements are taken out of it one by one */
+	bool used_again; /* by an operation after a backward that kept its graph */
+	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
+	bool read;       /* container: something looks at what it holds */
+	bool no_tensor;  /* UNKNOWN: a test has said so */
+	bool drained;    /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;

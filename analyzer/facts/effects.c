@@ -92,6 +92,16 @@ static bool has_known_tensor(struct effect *e, value_id value)
 	return false;
 }
 
+static unsigned rows_of(struct effect *e, value_id value)
+{
+	const struct value *v = value_get(e->a, value);
+	unsigned rows = T_ROWS;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		rows &= object_read(e->state, v->refs[i])->tensor;
+	return v->count ? rows : 0;
+}
+
 /* An array shares the storage of its tensor: whole it is what people want to
  * keep, a part of it pins the rest. */
 static value_id shared_array(struct effect *e)
@@ -102,7 +112,7 @@ static value_id shared_array(struct effect *e)
 	if (!has_known_tensor(e, source))
 		return value_flags(e->a, V_CLEAN);
 	id = tensor_make(e->a, e->act, e->state, e->call.inst, 0x86, (value_id){0},
-	                 T_ARRAY | T_OUTPUT);
+	                 T_ARRAY | T_OUTPUT | rows_of(e, source));
 	def_of(e->a, id)->api = e->entry;
 	return value_of(e->a, id);
 }

@@ -52,8 +52,12 @@ static void add_parts(struct effect *e, object_id id)
 		value_id parts = argument;
 
 		for (uint32_t k = 0; k < v->count; k++)
-			if (container_kind(e->a, e->state, v->refs[k]) != OBJECT_UNKNOWN &&
-			    !(object_read(e->state, v->refs[k])->flags & O_MODULE))
+			if (def_of(e->a, v->refs[k])->kind == OBJECT_GENERATOR)
+				parts = value_join(e->a, parts,
+				                   iterate(e->a, e->act, e->state, e->call.inst,
+				                           value_of(e->a, v->refs[k])));
+			else if (container_kind(e->a, e->state, v->refs[k]) != OBJECT_UNKNOWN &&
+			         !(object_read(e->state, v->refs[k])->flags & O_MODULE))
 				parts = value_join(
 				        e->a, parts,
 				        contents_of(e->a, object_read(e->state, v->refs[k])));
@@ -124,7 +128,7 @@ static value_id parameter_of(struct effect *e, value_id modules)
 		frozen &= (object_read(e->state, v->refs[i])->flags & O_FROZEN) != 0;
 	object->of = modules;
 	object->flags |= O_PARAMETERS;
-	object->tensor = (uint16_t)(T_WEIGHTS | (frozen ? T_BARE : T_LEAF));
+	object->tensor = (T_WEIGHTS | (frozen ? T_BARE : T_LEAF));
 	return value_of(e->a, id);
 }
 

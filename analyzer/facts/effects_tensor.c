@@ -52,6 +52,31 @@ static bool is_scalar_call(const struct effect *e)
 	       is_in(reductions, sizeof(reductions) / sizeof(*reductions), api_name(e->entry));
 }
 
+/* torch.zeros(3, 4), torch.full((3, 4), 1.0) */
+static unsigned rank_bits(struct effect *e)
+{
+	const struct value *v;
+	uint32_t numbers = 0;
+
+	if (!api_has(e->entry, API_SIZES))
+		return 0;
+	for (uint32_t i = 0; i < e->call.count; i++) {
+		const sym_id keyword = e->call.at[i].keyword;
+
+		v = value_get(e->a, e->call.at[i].value);
+		for (uint32_t k = 0; k < v->count; k++) {
+			const enum object_kind kind = def_of(e->a, v->refs[k])->kind;
+			const struct object *o = object_read(e->state, v->refs[k]);
+
+			if (kind == OBJECT_TUPLE || kind == OBJECT_LIST)
+				return o->field_count > 1 ? T_ROWS : 0;
+			numbers += kind == OBJECT_CONST && keyword.n == 0;
+		}
+		numbers += v->count == 0 && v->flags & V_NUMBER && keyword.n == 0;
+	}
+	return numbers > 1 ? T_ROWS : 0;
+}
+
 static unsigned entry_bits(const struct effect *e)
 {
 	return saved_bits(e->entry) | (is_accumulating(api_name(e->entry)) ? T_ACCUMULATES : 0) |
@@ -133,11 +158,11 @@ value_id effect_passes(struct effect *e)
 	return effect_result(e, operands, entry_bits(e));
 }
 
-static uint16_t bits_of(struct effect *e, value_id value)
+static uint32_t bits_of(struct effect *e, value_id value)
 {
 	const value_id tensors = tensors_in(e->a, e->state, value, 2);
 	const struct value *v = value_get(e->a, tensors);
-	uint16_t bits = 0;
+	uint32_t bits = 0;
 
 	for (uint32_t i = 0; i < v->count; i++)
 		bits |= object_read(e->state, v->refs[i])->tensor;
@@ -162,6 +187,8 @@ value_id effect_views(struct effect *e, bool keeps_graph)
 	value_id source = effect_target(e);
 	unsigned bits = bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES);
 
+	if (!keeps_graph)
+		bits |= bits_of(e, source) & T_ROWS;
 	if (e->entry->effect == API_CUTS_VIEW &&
 	    strcmp(api_name(e->entry), "torch.Tensor.data") == 0)
 		event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0},
@@ -205,7 +232,7 @@ static value_id moved_to_host(struct effect *e, value_id source, unsigned bits)
 	object_id id = value_single(e->a, moved);
 
 	if (id.n && is_tensor_like(e->a, id))
-		object_write(e->a, e->state, id)->tensor &= (uint16_t) ~(T_DEVICE | T_OUTPUT);
+		object_write(e->a, e->state, id)->tensor &= ~(unsigned)(T_DEVICE | T_OUTPUT);
 	return moved;
 }
 
@@ -245,7 +272,7 @@ static value_id moved_module(struct effect *e, value_id modules)
 		return modules;
 	for (uint32_t i = 0; i < v->count; i++)
 		if (object_read(e->state, v->refs[i])->flags & O_MODULE)
-			object_write(e->a, e->state, v->refs[i])->flags |= O_DEVICE;
+			flag_modules(e, v->refs[i], O_DEVICE, 0, MODULE_DEPTH);
 	return modules;
 }
 
@@ -275,8 +302,8 @@ static value_id aliases_each(struct effect *e)
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
-	unsigned bits =
-	        bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE);
+	unsigned bits = bits_of(e, source) &
+	                (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE | T_ROWS);
 	const struct value *v = value_get(e->a, source);
 	object_id only = value_single(e->a, source);
 
@@ -314,7 +341,7 @@ value_id effect_cuts(struct effect *e)
 value_id effect_makes(struct effect *e)
 {
 	bool known, leaf = effect_flag(e, "requires_grad", &known);
-	value_id made = effect_result(e, (value_id){0}, 0);
+	value_id made = effect_result(e, (value_id){0}, rank_bits(e));
 	object_id id = value_single(e->a, made);
 
 	if (id.n == 0 || def_of(e->a, id)->kind != OBJECT_TENSOR)
@@ -436,7 +463,7 @@ value_id effect_cuts_in_place(struct effect *e)
 		object->tensor |= T_BARE;
 		if (v->count > 1)
 			continue;
-		object->tensor &= (uint16_t) ~(T_GRAPH | T_ASSUMED | T_LEAF);
+		object->tensor &= ~(unsigned)(T_GRAPH | T_ASSUMED | T_LEAF);
 		object->parents = (value_id){0};
 	}
 	return target;

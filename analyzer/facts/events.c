@@ -219,7 +219,9 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 		p->flags |= EVENT_DEFAULT_ARG;
 	if (is_memo(a, act, state, holder))
 		p->flags |= EVENT_IN_CACHE;
+	p->overwrites |= a->overwrites;
 	p->after_use |= keeps_after_use(state, holder);
+	p->loops |= loops_over(a, act, state, inst, holder, (struct variable){0});
 	name_holder(a, act, state, p, holder);
 }
 
@@ -365,6 +367,7 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		p->holder_kind = HOLDER_TENSOR;
 		p->carrier = carrier;
 		p->fresh |= !is_older(v->refs[i]);
+		p->loops |= loops_over(a, act, state, inst, holder, carrier);
 		if (graph_sums_up(a, state, v->refs[i]))
 			p->flags |= EVENT_ACCUMULATES;
 		if (o->tensor & T_WEIGHTS)
@@ -372,6 +375,35 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		found = true;
 	}
 	return found;
+}
+
+static bool hand_on_visit(struct analysis *a, const struct state *state, object_id id,
+                          void *context)
+{
+	const unsigned bits = object_read(state, id)->tensor;
+	const context_id *function = context;
+
+	if (!(bits & T_LIVE) || bits & T_FREED)
+		return true;
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		struct pending *p = &a->pending.at[i];
+
+		if (p->kept.n == newest_of(id).n && def_of(a, p->holder)->context.n == function->n)
+			p->handed_on = true;
+	}
+	return true;
+}
+
+void events_hand_on(struct analysis *a, const struct activation *act, const struct state *state)
+{
+	context_id context = act->context;
+	bool any = false;
+
+	for (uint32_t i = 1; i < a->pending.count && !any; i++)
+		any = def_of(a, a->pending.at[i].holder)->context.n == context.n;
+	if (any)
+		graph_walk(a, state, tensors_in(a, state, act->returned, 3), hand_on_visit,
+		           &context);
 }
 
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,

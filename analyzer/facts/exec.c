@@ -199,18 +199,6 @@ static void release(void *context, void *state)
 	state_release(run->a, state);
 }
 
-static bool mark_returned(struct analysis *a, const struct state *state, object_id id,
-                          void *context)
-{
-	const context_id *function = context;
-	const unsigned bits = object_read(state, id)->tensor;
-	struct def *def = def_of(a, id);
-
-	if ((bits & T_LIVE) && !(bits & T_FREED) && made_inside(a, def, *function, (loop_id){0}))
-		def->returned_by = *function;
-	return true;
-}
-
 static void solve(struct run *run, struct state *entry)
 {
 	const struct flow_client client = {run, transfer, copy, join, release};
@@ -238,9 +226,7 @@ value_id run_function(struct analysis *a, struct activation *act, struct state *
 		state_release(a, state);
 		*state = *act->exit;
 		state->mode_set = mode_set;
-		if (act->func->loops.count > 1)
-			graph_walk(a, state, tensors_in(a, state, act->returned, 3), mark_returned,
-			           &act->context);
+		events_hand_on(a, act, state);
 		if (state->count > FACTS_SWEEP_OBJECTS && state->count > objects + 32)
 			state_sweep(a, state);
 	} else {

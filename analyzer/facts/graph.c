@@ -157,7 +157,7 @@ static void set_graph(struct analysis *a, struct state *state, object_id id, str
 	} else if (state->modes & MODE_OFF) {
 		carried.bits |= T_BARE;
 	}
-	object->tensor |= (uint16_t)(carried.bits | carried.lasting | bits | T_LIVE);
+	object->tensor |= (carried.bits | carried.lasting | bits | T_LIVE);
 	if (carried.all_weights)
 		object->tensor |= T_WEIGHTS;
 	object->parents = value_join(a, object->parents, carried.parents);
@@ -195,7 +195,7 @@ void tensor_join_graph(struct analysis *a, struct state *state, object_id target
 		return;
 	object = object_write(a, state, target);
 	if (strong && carried.bits & T_GRAPH && !(state->modes & MODE_OFF))
-		object->tensor &= (uint16_t)~T_BARE;
+		object->tensor &= ~(unsigned)T_BARE;
 	carried.all_weights = false;
 	carried.bits &= ~(unsigned)T_BARE;
 	set_graph(a, state, target, object, carried, 0);
@@ -404,7 +404,7 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 		}
 		object->tensor |= T_FREED;
 		if (strong && !is_older(id))
-			object->tensor &= (uint16_t)~T_LIVE;
+			object->tensor &= ~(unsigned)T_LIVE;
 		def_gather(a, id, object);
 	}
 	if (!retain)

@@ -207,14 +207,58 @@ static bool runs_forward(const struct analysis *a, context_id context)
 	return false;
 }
 
-/* Gathered or summed up within a module, or a function whose callers are not known,
- * that hands it on alive. A model in evaluation is another matter. */
+/* Does a backward go through the same thing when others call? */
+static bool is_wanted_elsewhere(const struct analysis *a, object_id kept)
+{
+	const struct def *def = def_of(a, kept);
+
+	for (uint32_t i = 1; i < a->defs.count; i++) {
+		const struct def *other = &a->defs.at[i];
+
+		if (other != def && other->reached && other->func == def->func &&
+		    other->inst == def->inst && other->part == def->part &&
+		    other->kind == def->kind)
+			return true;
+	}
+	return false;
+}
+
+/* Gathered or summed up for whoever called: what is wanted with it shows there. */
 static bool is_handed_on(struct analysis *a, const struct pending *p)
 {
-	return (p->from_outside || runs_forward(a, p->context)) &&
-	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) &&
-	       p->context.n == def_of(a, p->holder)->context.n &&
-	       p->context.n == def_of(a, p->kept)->returned_by.n && !evaluates(a, p->kept, 1);
+	if (!p->handed_on || (p->kind != EVENT_STORE && p->kind != EVENT_CHAIN))
+		return false;
+	return runs_forward(a, p->context) || is_wanted_elsewhere(a, p->kept) ||
+	       (p->from_outside && !evaluates(a, p->kept, 1));
+}
+
+/* The layers of a network are one pass through it. */
+static bool is_one_pass(const struct pending *p)
+{
+	return (p->loops & ~(unsigned)LOOP_AROUND) == LOOP_MODULES &&
+	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_DATA_STORE ||
+	        p->kind == EVENT_VIEW_STORE) &&
+	       (p->kind != EVENT_CHAIN || !(p->flags & EVENT_WEIGHTS));
+}
+
+static bool is_local(const struct analysis *a, const struct pending *p)
+{
+	const context_id made = def_of(a, p->holder)->context;
+
+	for (context_id c = p->context; c.n != 0; c = context_get(a, c)->parent)
+		if (c.n == made.n)
+			return context_get(a, c)->func->kind != FUNC_MODULE;
+	return false;
+}
+
+/* Tensors without a graph that are gathered step by step are the result of a computation
+ * where each call or iteration makes a new holder; they pile up where they come of data. */
+static bool piles_up(const struct analysis *a, const struct pending *p)
+{
+	if (def_of(a, p->holder)->drained)
+		return false;
+	return p->loops & (LOOP_DATA | LOOP_LIST) ||
+	       !(p->overwrites || p->loops & LOOP_AROUND || (p->from_outside && is_local(a, p)));
 }
 
 static bool stands(struct analysis *a, const struct pending *p)
@@ -223,7 +267,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_handed_on(a, p))
+	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:
@@ -231,7 +275,10 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_MODE_LEFT:
 		return p->felt;
 	case EVENT_VIEW_STORE:
-		return !p->from_outside || def_of(a, p->holder)->context.n != p->context.n;
+		return piles_up(a, p) &&
+		       (!p->from_outside || def_of(a, p->holder)->context.n != p->context.n);
+	case EVENT_DATA_STORE:
+		return piles_up(a, p);
 	case EVENT_FLUSH:
 	case EVENT_SYNC:
 		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);

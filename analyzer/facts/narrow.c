@@ -346,7 +346,7 @@ static value_id without_graphs(struct analysis *a, struct activation *act, struc
 
 			id = known_copy(a, act, state, inst, id);
 			object = object_write(a, state, id);
-			object->tensor &= (uint16_t) ~(T_GRAPH | T_ASSUMED | T_LEAF);
+			object->tensor &= ~(unsigned)(T_GRAPH | T_ASSUMED | T_LEAF);
 			object->tensor |= T_BARE;
 			object->parents = (value_id){0};
 		}

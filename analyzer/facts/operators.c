@@ -109,15 +109,33 @@ static bool is_tensors(struct operands *o, value_id value)
 	return tensors_in(o->a, o->state, value, 0).n != 0;
 }
 
+/* What every tensor of both operands is, and what any is. */
+static unsigned size_bits(struct operands *o, value_id both)
+{
+	const value_id tensors = tensors_in(o->a, o->state, both, 0);
+	const struct value *v = value_get(o->a, tensors);
+	unsigned all = T_SCALAR, any = 0;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		all &= object_read(o->state, v->refs[i])->tensor;
+		any |= object_read(o->state, v->refs[i])->tensor;
+	}
+	return all | (any & T_ROWS);
+}
+
 /* What the operation's node saves, and whether it adds something up. */
 static unsigned operator_bits(struct operands *o, value_id left, value_id right)
 {
+	const unsigned size = size_bits(o, value_join(o->a, left, right));
+
 	switch (o->op) {
 	case SUB_binary_add:
 	case SUB_binary_subtract:
-		return T_ACCUMULATES;
+		return T_ACCUMULATES | size;
 	default:
-		return is_tensors(o, left) && is_tensors(o, right) ? T_SAVES : 0;
+		return size |
+		       (is_tensors(o, left) && is_tensors(o, right) && !(size & T_SCALAR) ? T_SAVES
+		                                                                          : 0);
 	}
 }
 

@@ -83,7 +83,6 @@ static uint32_t take_ref(struct taking *t, object_id id)
 	queue(t, id);
 	if (*place == 0) {
 		def.context.n = take_context(t, def.context);
-		def.returned_by.n = take_context(t, def.returned_by);
 		def.parents_seen = (value_id){0};
 		def.running = false;
 		*place = t->summary->defs.count;
@@ -198,7 +197,6 @@ static void load_defs(struct loading *l)
 		struct def def = l->summary->defs.at[i];
 
 		def.context = l->contexts[def.context.n];
-		def.returned_by = l->contexts[def.returned_by.n];
 		l->defs[i] = site_add(l->a, def);
 	}
 }

@@ -138,6 +138,7 @@ enum api_kind { /* what comes out */
 #define API_NO_DIFF       API_BIT(27) /* never differentiable, raises or gives no graph */
 #define API_OPAQUE        API_BIT(28) /* a kernel or workspace whose hidden bytes are not known */
 #define API_NESTED        API_BIT(29) /* the second element of its tuple is a tuple of two: LSTM */
+#define API_SIZES         API_BIT(30) /* the numbers it is given are the sizes of its dimensions */
 
 enum api_mode { API_MODE_KEEP, API_MODE_OFF, API_MODE_ON, API_MODE_INFERENCE, API_MODE_ARGUMENT };
 #define API_MODE_SHIFT  40

@@ -1,0 +1,154 @@
+/* What a loop goes over: the layers of a network and the rows of a batch are one
+ * pass, what is loaded is step after step. */
+
+#include "analyzer/facts/analysis.h"
+
+/* Elements without objects: range(n), enumerate(names). */
+static bool is_plain(const struct analysis *a, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (def_of(a, v->refs[i])->kind != OBJECT_CONST)
+			return false;
+	return value.n != 0;
+}
+
+/* zip ends with the shortest; a number or a name beside the thing says nothing. */
+static unsigned kind_of_tuple(unsigned kinds)
+{
+	if (kinds & LOOP_MODULES)
+		return LOOP_MODULES;
+	return kinds & ~(unsigned)LOOP_COUNT ? kinds & ~(unsigned)LOOP_COUNT : kinds;
+}
+
+static unsigned kind_of_elements(struct analysis *a, const struct state *state, value_id elements,
+                                 int depth)
+{
+	const struct value *v = value_get(a, elements);
+	unsigned kinds = 0;
+
+	if (is_plain(a, elements))
+		return LOOP_COUNT;
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+		const enum object_kind kind = def_of(a, v->refs[i])->kind;
+
+		if (o->flags & O_MODULE || o->tensor & T_WEIGHTS)
+			kinds |= LOOP_MODULES;
+		else if (kind == OBJECT_TENSOR)
+			kinds |= o->tensor & T_VIEW ? LOOP_ROWS : LOOP_LIST;
+		else if (kind == OBJECT_UNKNOWN)
+			kinds |= LOOP_DATA;
+		else if (kind == OBJECT_TUPLE && depth > 0) /* enumerate, zip, items */
+			kinds |= kind_of_tuple(
+			        kind_of_elements(a, state, contents_of(a, o), depth - 1));
+		else if (kind != OBJECT_CONST)
+			kinds |= LOOP_LIST;
+	}
+	return kinds;
+}
+
+/* Part of what an enclosing iteration was given: the items of one batch. */
+static bool is_of_iteration(const struct analysis *a, context_id context, loop_id loop,
+                            object_id id)
+{
+	const struct context *c = context_get(a, context);
+	const loop_id parent = c->func->loops.at[loop.n].parent;
+	context_id where = context;
+	loop_id outer = parent;
+
+	if (outer.n == 0 && !innermost_loop(a, c->parent, c->call, &where, &outer))
+		return false;
+	return made_inside(a, def_of(a, id), where, outer);
+}
+
+static unsigned kind_of_iterable(struct analysis *a, const struct state *state, context_id context,
+                                 loop_id loop, value_id iterable)
+{
+	const struct value *v = value_get(a, iterable);
+	unsigned kinds = v->count ? 0 : LOOP_COUNT;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+
+		switch (container_kind(a, state, v->refs[i])) {
+		case OBJECT_TENSOR:
+			kinds |= LOOP_ROWS;
+			break;
+		case OBJECT_UNKNOWN:
+			if (o->flags & O_MODULE)
+				kinds |= LOOP_MODULES;
+			else
+				kinds |= is_of_iteration(a, context, loop, v->refs[i]) ? LOOP_ROWS
+				                                                       : LOOP_DATA;
+			break;
+		case OBJECT_LIST:
+		case OBJECT_TUPLE:
+		case OBJECT_SET:
+		case OBJECT_DEQUE:
+		case OBJECT_ITERATOR:
+			kinds |= kind_of_elements(a, state, contents_of(a, o), 2);
+			break;
+		case OBJECT_DICT:
+			kinds |= LOOP_COUNT;
+			break;
+		case OBJECT_INSTANCE:
+			kinds |= o->flags & O_MODULE ? LOOP_MODULES : LOOP_DATA;
+			break;
+		default:
+			kinds |= LOOP_DATA;
+			break;
+		}
+	}
+	return kinds;
+}
+
+/* The slot of the iterator that the loop's header asks; 0: a `while`. */
+static uint32_t iterator_slot(const struct ir_func *func, loop_id loop)
+{
+	const struct ir_block *header = &func->blocks.at[func->loops.at[loop.n].header.n];
+
+	for (uint32_t i = 0; i < header->count; i++)
+		if (func->insts.at[header->first + i].op == OP_next)
+			return func->insts.at[header->first + i].name;
+	return 0;
+}
+
+static unsigned kind_of_loop(struct analysis *a, const struct state *state, context_id context,
+                             loop_id loop)
+{
+	const struct context *c = context_get(a, context);
+	const uint32_t slot = iterator_slot(c->func, loop);
+
+	if (slot == 0)
+		return LOOP_WHILE;
+	return kind_of_iterable(
+	        a, state, context, loop,
+	        field_get(object_read(state, frame_object(a, context, c->func)), slot));
+}
+
+unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
+                    uint32_t inst, object_id holder, struct variable carrier)
+{
+	const bool named = carrier.slot != 0 || carrier.name.n != 0;
+	context_id context = act->context;
+	unsigned kinds = 0;
+
+	while (context.n != 0) {
+		const struct context *c = context_get(a, context);
+		loop_id loop = c->loop_of ? c->loop_of[inst] : (loop_id){0};
+
+		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
+			if (made_inside(a, def_of(a, holder), context, loop))
+				return kinds | LOOP_AROUND;
+			if (!named || variable_lives(a, act->live, act->func, loop, carrier))
+				kinds |= kind_of_loop(a, state, context, loop);
+		}
+		if (named || def_of(a, holder)->context.n == context.n)
+			return kinds;
+		inst = c->call;
+		context = c->parent;
+	}
+	return kinds;
+}
