@@ -1,156 +1,15 @@
 /* `graphlint replay FILE[:LINE]`: one loop on the autograd runtime. */
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "analyzer/app/app.h"
+#include "analyzer/app/program.h"
 #include "analyzer/app/version.h"
 #include "analyzer/base/files.h"
-#include "analyzer/project/project.h"
+#include "analyzer/fix/fix.h"
 #include "analyzer/report/curve.h"
 
-/* The program and what it imports. */
-struct program {
-	struct arena arena;
-	struct intern *names;
-	struct thread_pool *pool;
-	struct project *project;
-	struct source *source;
-	const struct project_file *file;
-};
-
-/* FILE, FILE:LINE or, in a notebook, FILE:CELL:LINE. */
-struct target {
-	const char *path;
-	uint32_t cell, line; /* 0: none */
-};
-
-/* operand */
-
-/* Cuts a number and its colon off the end; 0: there is none. */
-static uint32_t cut_number(char *operand)
-{
-	char *colon = strrchr(operand, ':'), *end;
-	unsigned long number;
-
-	if (!colon || colon == operand || colon[1] < '0' || colon[1] > '9')
-		return 0;
-	errno = 0;
-	number = strtoul(colon + 1, &end, 10);
-	if (*end || errno || !number || number > INT32_MAX)
-		return 0;
-	*colon = '\0';
-	return (uint32_t)number;
-}
-
-static struct target read_target(struct app *app, const char *operand)
-{
-	char *path = arena_text(&app->arena, operand, strlen(operand));
-	struct target target = {.path = path};
-
-	/* a file may be called like that */
-	if (access(path, F_OK) == 0)
-		return target;
-	target.line = cut_number(path);
-	if (target.line && access(path, F_OK) != 0)
-		target.cell = cut_number(path);
-	return target;
-}
-
-/* The line in the text of all cells; false: there is no such line, and it was said. */
-static bool find_line(const struct source *source, struct target *target)
-{
-	if (!target->line)
-		return true;
-	if (source->is_notebook) {
-		struct position position = {target->line, 1, target->cell};
-		uint32_t offset = source_offset(source, position);
-
-		if (!target->cell) {
-			app_fail("%s is a notebook: name the cell, too, as in %s:3:%u",
-			         source->path, source->path, target->line);
-			return false;
-		}
-		position = source_position(source, offset);
-		if (position.cell != target->cell || position.row != target->line) {
-			app_fail("%s has no line %u in a code cell %u", source->path, target->line,
-			         target->cell);
-			return false;
-		}
-		target->line = source_line_at(source, offset) + 1;
-		return true;
-	}
-	if (target->line <= source->line_count && !target->cell)
-		return true;
-	app_fail("%s has %u line%s", source->path, source->line_count,
-	         source->line_count == 1 ? "" : "s");
-	return false;
-}
-
-/* program */
-
-static bool read_source(struct app *app, struct program *program, struct target *target)
-{
-	const char *name = settings_text(&app->settings, OPTION_stdin_filename);
-	struct source_problem problem;
-
-	if (!strcmp(target->path, "-"))
-		program->source =
-		        source_open_stdin(&program->arena, name ? name : "stdin.py", &problem);
-	else
-		program->source = source_open(&program->arena, target->path, &problem);
-	if (!program->source) {
-		app_fail("%s: %s", target->path, problem.message);
-		return false;
-	}
-	if (front_end_find(program->source->path) != &python_front_end) {
-		app_fail("%s: only Python and notebooks can be replayed", program->source->path);
-		return false;
-	}
-	return find_line(program->source, target);
-}
-
-static bool open_program(struct app *app, struct program *program, struct target *target)
-{
-	*program = (struct program){0};
-	if (!read_source(app, program, target))
-		return false;
-	program->names = intern_open();
-	program->pool = thread_pool_open(1);
-	program->project = project_open(program->names);
-	project_add(program->project, program->source);
-	project_load(program->project, program->pool, true);
-	program->file = project_file_at(program->project, 0);
-	if (program->file->lowered.module)
-		return true;
-	app_fail("%s: could not be read as Python", program->source->path);
-	return false;
-}
-
-static void close_program(struct program *program)
-{
-	if (program->project) {
-		project_close(program->project);
-		thread_pool_close(program->pool);
-		intern_close(program->names);
-	}
-	arena_release(&program->arena);
-}
-
-static const struct ir_module *find_module(void *data, const char *name, bool *is_package)
-{
-	const struct program *program = data;
-	const struct project_file *file = project_import(program->project, program->file, name);
-	const char *slash;
-
-	if (!file)
-		return NULL;
-	slash = strrchr(file->path, '/');
-	*is_package = !strcmp(slash ? slash + 1 : file->path, "__init__.py");
-	return file->lowered.module;
-}
+/* Of programs with fixes, so that the answer comes soon. */
+enum { MOST_REPLAYS = 64 };
 
 /* A program whose output is wanted runs to its end. */
 static uint32_t iterations(const struct app *app)
@@ -160,20 +19,44 @@ static uint32_t iterations(const struct app *app)
 	return settings_flag(&app->settings, OPTION_output) ? 0 : REPLAY_STEPS;
 }
 
-static struct replay_result replay(struct app *app, struct program *program, uint32_t line)
+static struct replay_result replay(struct app *app, struct program *program)
 {
-	struct replay_request request = {
-	        .arena = &program->arena,
-	        .names = program->names,
-	        .module = program->file->lowered.module,
-	        .line = line,
-	        .iterations = iterations(app),
-	        .values = settings_flag(&app->settings, OPTION_output),
-	        .find_module = find_module,
-	        .data = program,
-	};
+	struct replay_request request = program_request(program);
 
+	request.iterations = iterations(app);
+	request.values = settings_flag(&app->settings, OPTION_output);
 	return replay_run(&request);
+}
+
+/* fixes */
+
+/* Habits need no curve. */
+static bool is_about(const struct finding *finding, const struct program *program)
+{
+	return finding->source == program->source && finding->severity > SEVERITY_INFO;
+}
+
+/* What may have made the curve grow, and the curve without it. */
+static void find_fixes(struct app *app, struct program *program, struct curve *curve)
+{
+	const finding_list *found = program_findings(app, program);
+	struct finding **about = arena_array(&program->arena, struct finding *, found->count + 1);
+	struct fix_search *search = arena_new(&program->arena, struct fix_search);
+
+	*search = (struct fix_search){
+	        .request = program_request(program),
+	        .before = curve->result,
+	        .findings = about,
+	        .most_replays = MOST_REPLAYS,
+	};
+	for (uint32_t i = 0; i < found->count; i++) {
+		if (is_about(&found->at[i], program))
+			about[search->count++] = &found->at[i];
+	}
+	fix_search(search);
+	curve->findings = about;
+	curve->finding_count = search->count;
+	curve->after = search->fixed ? &search->after : NULL;
 }
 
 /* --assert */
@@ -291,7 +174,7 @@ static int print_output(struct app *app, const struct claim *claim,
 	return curve_stop(result) ? EXIT_TROUBLE : status;
 }
 
-static int print_curve(struct app *app, const struct program *program, const struct claim *claim,
+static int print_curve(struct app *app, struct program *program, const struct claim *claim,
                        const struct replay_result *result)
 {
 	const char *format = app_choice(app, OPTION_replay_format);
@@ -308,6 +191,8 @@ static int print_curve(struct app *app, const struct program *program, const str
 	        .color = app_has_color(app),
 	};
 
+	if (curve_grows(&result->bytes) || curve_grows(&result->nodes))
+		find_fixes(app, program, &curve);
 	if (!result->count && strcmp(format, "json") != 0) {
 		tell_end(result);
 		return app_fail("%s: %s", program->source->path, why_nothing(result));
@@ -319,12 +204,11 @@ static int print_curve(struct app *app, const struct program *program, const str
 	return status_of(claim, result);
 }
 
-static int replay_program(struct app *app, struct program *program, const struct claim *claim,
-                          uint32_t line)
+static int replay_program(struct app *app, struct program *program, const struct claim *claim)
 {
-	const struct replay_result result = replay(app, program, line);
+	const struct replay_result result = replay(app, program);
 
-	tell_other_loop(program, &result, line);
+	tell_other_loop(program, &result, program->line);
 	if (settings_flag(&app->settings, OPTION_output) &&
 	    !strcmp(app_choice(app, OPTION_replay_format), "text"))
 		return print_output(app, claim, &result);
@@ -348,9 +232,8 @@ static bool check_options(const struct app *app, struct claim *claim)
 int app_replay(struct app *app)
 {
 	struct program program;
-	struct target target;
 	struct claim claim;
-	int status = EXIT_TROUBLE;
+	int status;
 
 	if (app->line.operands.count != 1)
 		return app_fail(app->line.operands.count
@@ -358,9 +241,9 @@ int app_replay(struct app *app)
 		                        : "which file? `graphlint replay FILE[:LINE]`");
 	if (!app_load_settings(app) || !check_options(app, &claim))
 		return EXIT_TROUBLE;
-	target = read_target(app, app->line.operands.at[0]);
-	if (open_program(app, &program, &target))
-		status = replay_program(app, &program, &claim, target.line);
-	close_program(&program);
+	if (!program_open(app, &program, app->line.operands.at[0]))
+		return EXIT_TROUBLE;
+	status = replay_program(app, &program, &claim);
+	program_close(&program);
 	return status;
 }

@@ -40,14 +40,8 @@ static const struct ir_module *find_module(void *data, const char *name, bool *i
 {
 	const struct file_confirm *confirm = ((void **)data)[0];
 	const struct run *run = ((void **)data)[1];
-	const struct project_file *file = project_import(run->project, confirm->file, name);
-	const char *slash;
 
-	if (!file)
-		return NULL;
-	slash = strrchr(file->path, '/');
-	*is_package = strcmp(slash ? slash + 1 : file->path, "__init__.py") == 0;
-	return file->lowered.module;
+	return project_import_module(run->project, confirm->file, name, is_package);
 }
 
 static struct replay_result replay_at(struct run *run, struct file_confirm *confirm, uint32_t line)

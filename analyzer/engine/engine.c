@@ -55,17 +55,7 @@ static void load_project(struct run *run)
 
 static void find_events(struct run *run)
 {
-	file_events_list events = {0};
-	found_list found = {0};
-
-	analyze_project(run->project, run->pool, &run->arena, &events);
-	for (uint32_t i = 0; i < events.count; i++) {
-		struct file_found told = {0};
-
-		found_tell(&run->arena, run->rules, &events.at[i], &told);
-		vec_push(&run->arena, &found, told);
-	}
-	found_join(&run->arena, &found, &run->outcome.findings);
+	found_in_project(&run->arena, run->project, run->pool, run->rules, &run->outcome.findings);
 }
 
 static void add_skip(struct run *run, const struct source *source, struct span span,

@@ -121,3 +121,19 @@ void found_join(struct arena *arena, const found_list *files, finding_list *find
 	}
 	settle_findings(arena, findings);
 }
+
+void found_in_project(struct arena *arena, const struct project *project, struct thread_pool *pool,
+                      struct rule_table rules, finding_list *findings)
+{
+	file_events_list events = {0};
+	found_list found = {0};
+
+	analyze_project(project, pool, arena, &events);
+	for (uint32_t i = 0; i < events.count; i++) {
+		struct file_found told = {0};
+
+		found_tell(arena, rules, &events.at[i], &told);
+		vec_push(arena, &found, told);
+	}
+	found_join(arena, &found, findings);
+}

@@ -30,4 +30,8 @@ GL_MUST_USE bool found_unpack(struct finding_unpacking *unpacking, struct file_f
 /* Adds the findings of all files that stand, in the order of the files. */
 void found_join(struct arena *arena, const found_list *files, finding_list *findings);
 
+/* All of it for a loaded project. */
+void found_in_project(struct arena *arena, const struct project *project, struct thread_pool *pool,
+                      struct rule_table rules, finding_list *findings);
+
 #endif

@@ -382,3 +382,17 @@ void project_load(struct project *project, struct thread_pool *pool, bool no_ski
 	lower_all(project, pool);
 	project->loaded = true;
 }
+
+const struct ir_module *project_import_module(const struct project *project,
+                                              const struct project_file *from, const char *dotted,
+                                              bool *is_package)
+{
+	const struct project_file *file = project_import(project, from, dotted);
+	const char *slash;
+
+	if (!file)
+		return NULL;
+	slash = strrchr(file->path, '/');
+	*is_package = !strcmp(slash ? slash + 1 : file->path, "__init__.py");
+	return file->lowered.module;
+}

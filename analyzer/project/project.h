@@ -61,6 +61,12 @@ struct intern *project_names(const struct project *project);
 const struct project_file *project_import(const struct project *project,
                                           const struct project_file *from, const char *dotted);
 
+/* The IR of what `dotted` means there, and whether it is a package; NULL: not the
+ * project's, or not lowered. */
+const struct ir_module *project_import_module(const struct project *project,
+                                              const struct project_file *from, const char *dotted,
+                                              bool *is_package);
+
 /* Every look-up so far, once each, in no order. */
 uint32_t project_lookup_count(const struct project *project);
 struct project_lookup project_lookup_at(const struct project *project, uint32_t index);

@@ -80,6 +80,7 @@ static void take_sample(struct replay *r)
 	for (int k = 0; k < AG_KIND_COUNT && k < REPLAY_KINDS; k++)
 		s->by_kind[k] = memory.by_kind[k];
 	measure_mark(r);
+	weights_note(r);
 }
 
 static void on_iteration(struct vm *vm, struct frame *frame, block_id header)

@@ -88,6 +88,7 @@ struct replay_result {
 	const char *traceback; /* the same with its frames */
 	const char *limit;     /* which budget ended it; NULL: none */
 	uint64_t steps;        /* instructions that ran */
+	uint64_t weights;      /* a digest of all weights' values, after 1, 2, 4, 8, ... iterations */
 };
 
 extern const struct replay_budget replay_default_budget;

@@ -87,6 +87,30 @@ bool curve_has_chain(const struct replay_result *result)
 	return result->chain_count && (curve_grows(&result->bytes) || curve_grows(&result->nodes));
 }
 
+static bool same_link(const struct replay_link *a, const struct replay_link *b)
+{
+	return a->source == b->source && a->line == b->line && !strcmp(a->text, b->text);
+}
+
+uint32_t curve_chain_length(const struct replay_result *result, uint32_t *period)
+{
+	const struct replay_link *chain = result->chain;
+	uint32_t best = result->chain_count;
+
+	*period = 0;
+	for (uint32_t p = 1; p <= 6 && 3 * p <= result->chain_count; p++) {
+		uint32_t from = result->chain_count - p;
+
+		while (from && same_link(&chain[from - 1], &chain[from - 1 + p]))
+			from--;
+		if (from + p < best && result->chain_count - from >= 3 * p) {
+			best = from + p;
+			*period = p;
+		}
+	}
+	return best;
+}
+
 const char *curve_stop(const struct replay_result *result)
 {
 	return result->error ? result->error : result->limit;

@@ -6,6 +6,7 @@
  * everything is borrowed. */
 
 #include "analyzer/base/text.h"
+#include "analyzer/finding/finding.h"
 #include "analyzer/replay/replay.h"
 #include "analyzer/source/source.h"
 
@@ -18,7 +19,11 @@ struct curve {
 	const char *version;
 	uint64_t memory_bytes; /* for "lasts N steps"; 0: not told */
 	const char *claim;     /* of --assert; NULL: none */
-	bool told;             /* it could be told whether the claim holds */
+	/* What was found in the program, with its fixes, and the replay with them. */
+	struct finding *const *findings;
+	uint32_t finding_count;
+	const struct replay_result *after; /* NULL: nothing to fix, or no edit */
+	bool told;                         /* it could be told whether the claim holds */
 	bool holds;
 	bool prints; /* what the program printed belongs to it */
 	bool color;
@@ -38,6 +43,13 @@ void curve_svg(const struct curve *curve, struct text *out);
 void curve_html(const struct curve *curve, struct text *out);
 
 /* Shared by the formats. */
+
+/* One of the curve's replays as an SVG element, on the scale of both. */
+void curve_drawing(const struct curve *curve, const struct replay_result *result, bool titled,
+                   struct text *out);
+/* How many links of the chain say something; those after them repeat the last
+ * `period` ones. */
+uint32_t curve_chain_length(const struct replay_result *result, uint32_t *period);
 
 /* Kinds of memory as they are stacked: what stays at the bottom. */
 extern const uint8_t curve_order[REPLAY_KINDS];

@@ -1,91 +1,160 @@
-/* One page that needs nothing else: the curve, the verdicts, what holds the
- * memory, the source with the lines marked, and the figures. */
+/* One page that needs nothing else: the curves before and after, the edits, what
+ * holds the memory, the source with the lines marked, and the figures. */
 
+#include <string.h>
+
+#include "analyzer/finding/rule.h"
 #include "analyzer/report/amount.h"
 #include "analyzer/report/curve.h"
+#include "analyzer/report/curve_style.h"
 #include "analyzer/report/place.h"
 
 enum { AROUND = 6 }; /* lines shown around those that are marked */
-
-static const char style[] =
-        "body{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:60rem;margin:2rem auto;"
-        "padding:0 1rem}\n"
-        "svg{max-width:100%;height:auto}\n"
-        "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}\n"
-        "pre{font:13px/1.45 ui-monospace,monospace;background:#f6f7f9;padding:.6rem 0;"
-        "overflow-x:auto}\n"
-        "pre span{display:block;padding:0 .8rem}pre .loop{background:#fff3cd}"
-        "pre .holds{background:#f8d0c4}\n"
-        "pre i{color:#8a939c;font-style:normal;user-select:none}\n"
-        "ol.chain{list-style:none;padding:0}ol.chain li{border-left:3px solid #d55e00;"
-        "padding:.2rem .8rem;margin:.25rem 0}\n"
-        "ol.chain b{color:#667;font-weight:normal;margin-left:.8rem}\n"
-        "table{border-collapse:collapse}td,th{padding:.1rem .7rem;text-align:right}"
-        "tr:nth-child(even){background:#f6f7f9}\n"
-        "dl{display:grid;grid-template-columns:max-content auto;gap:.2rem 1rem}"
-        "dt{font-weight:bold}dd{margin:0}\n";
 
 static void add_escaped(const struct text *text, struct text *out)
 {
 	place_escape_xml(text_chars(text), out);
 }
 
-static void add_definition(const char *name, const struct text *value, struct text *out)
+static void add_chip(const char *class, const char *name, const struct text *value,
+                     struct text *out)
 {
-	text_print(out, "<dt>%s</dt><dd>", name);
+	text_print(out, "<span class=\"chip %s\"><b>%s</b>", class, name);
 	add_escaped(value, out);
-	text_add_chars(out, "</dd>\n");
+	text_add_chars(out, "</span>\n");
 }
 
-static void add_verdicts(const struct curve *curve, struct text *out)
+static const char *class_of(const struct replay_verdict *verdict)
+{
+	if (verdict->kind == REPLAY_UNKNOWN)
+		return "warn";
+	return curve_grows(verdict) ? "bad" : "good";
+}
+
+static void add_verdicts(const struct replay_result *result, struct text *out)
+{
+	struct text value = {.arena = out->arena};
+
+	curve_bytes_verdict(result, &value);
+	add_chip(class_of(&result->bytes), "bytes", &value, out);
+	text_cut(&value, 0);
+	curve_nodes_verdict(result, &value);
+	add_chip(class_of(&result->nodes), "nodes", &value, out);
+}
+
+static void add_mode(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
 	struct text value = {.arena = out->arena};
 
-	text_add_chars(out, "<dl>\n");
-	curve_bytes_verdict(result, &value);
-	add_definition("bytes", &value, out);
-	text_cut(&value, 0);
-	curve_nodes_verdict(result, &value);
-	add_definition("nodes", &value, out);
-	text_cut(&value, 0);
-	text_add_chars(&value, result->exact ? "exact" : "structural: bytes are a lower bound");
+	text_add_chars(&value, result->exact ? "every call, shape and value is known"
+	                                     : "bytes are a lower bound");
 	for (uint32_t i = 0; i < result->stand_in_count; i++)
 		text_print(&value, "%s%s", i ? ", " : "; stood in for ", result->stand_ins[i]);
-	add_definition("mode", &value, out);
-	if (curve->claim) {
-		text_cut(&value, 0);
-		text_print(&value, "%s: %s", curve->claim,
-		           curve->holds  ? "holds"
-		           : curve->told ? "does not hold"
-		                         : "cannot be told");
-		add_definition("assert", &value, out);
+	add_chip(result->exact ? "" : "warn", result->exact ? "exact" : "structural", &value, out);
+	if (!curve->claim)
+		return;
+	text_cut(&value, 0);
+	text_print(&value, "%s %s", curve->claim,
+	           curve->holds  ? "holds"
+	           : curve->told ? "does not hold"
+	                         : "cannot be told");
+	add_chip(curve->holds ? "good" : "bad", "assert", &value, out);
+}
+
+static void add_head(const struct curve *curve, struct text *out)
+{
+	const struct replay_result *result = curve->result;
+	struct text place = {.arena = out->arena}, count = {.arena = out->arena};
+
+	curve_place(curve->source, result->loop_line, &place);
+	text_add_chars(out, "<h1>");
+	add_escaped(&place, out);
+	text_add_chars(out, "</h1>\n<div class=\"soft\"><code>");
+	place_escape_xml(curve_line(curve->source, result->loop_line, out->arena), out);
+	amount_of(&count, result->count, "step", "steps");
+	text_print(out, "</code> &nbsp;replayed for %s</div>\n<div class=\"chips\">\n",
+	           text_chars(&count));
+	add_verdicts(result, out);
+	add_mode(curve, out);
+	text_add_chars(out, "</div>\n");
+}
+
+static void add_figure_of(const struct curve *curve, const struct replay_result *result,
+                          const char *title, struct text *out)
+{
+	text_print(out, "<figure><figcaption>%s</figcaption>\n", title);
+	curve_drawing(curve, result, false, out);
+	text_add_chars(out, "</figure>\n");
+}
+
+static void add_curves(const struct curve *curve, struct text *out)
+{
+	text_add_chars(out, "<div class=\"curves\">\n");
+	add_figure_of(curve, curve->result, curve->after ? "As it is" : "Live memory", out);
+	if (curve->after)
+		add_figure_of(curve, curve->after, "After the fix", out);
+	text_add_chars(out, "</div>\n");
+}
+
+static void add_fixes(const struct curve *curve, struct text *out)
+{
+	if (!curve->after)
+		return;
+	text_add_chars(out, "<h2>The fix</h2>\n<ul class=\"fixes\">\n");
+	for (uint32_t i = 0; i < curve->finding_count; i++) {
+		const struct finding *finding = curve->findings[i];
+
+		for (uint32_t k = 0; k < finding->fixes.count; k++) {
+			const struct finding_fix *fix = &finding->fixes.at[k];
+
+			text_print(out, "<li><span class=\"soft\">%s</span><code>",
+			           finding->rule->code);
+			place_escape_xml(fix->title, out);
+			text_print(out, "</code><span class=\"chip good\">%s</span>%s%s%s</li>\n",
+			           fix->replayed,
+			           fix->safe ? "<span class=\"soft\">values stay the same"
+			                     : "<span class=\"soft\">changes ",
+			           fix->safe ? "" : fix->changes, "</span>");
+		}
 	}
-	text_add_chars(out, "</dl>\n");
+	text_add_chars(out, "</ul>\n");
 }
 
 static void add_chain(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
+	struct text several = {.arena = out->arena};
+	uint32_t length, period;
 
 	if (!curve_has_chain(result))
 		return;
 	text_add_chars(out, "<h2>What holds it</h2>\n<ol class=\"chain\">\n");
-	for (uint32_t i = 0; i < result->chain_count; i++) {
+	length = curve_chain_length(result, &period);
+	text_print(&several, "%u", period);
+	for (uint32_t i = 0; i < length; i++) {
 		struct text place = {.arena = out->arena};
 
-		text_print(out, "<li style=\"margin-left:%urem\">", i);
+		text_add_chars(out, "<li><div class=\"box\"><span>");
 		place_escape_xml(result->chain[i].text, out);
+		text_add_chars(out, "</span>");
 		if (result->chain[i].source) {
 			curve_place(result->chain[i].source, result->chain[i].line, &place);
-			text_add_chars(out, "<b>");
+			text_add_chars(out, "<span class=\"soft mono\">");
 			add_escaped(&place, out);
-			text_add_chars(out, "</b>");
+			text_add_chars(out, "</span>");
 		}
-		text_add_chars(out, "</li>\n");
+		text_add_chars(out, "</div></li>\n");
 	}
+	if (period)
+		text_print(out,
+		           "<li><div class=\"box soft\">and so on: the last %s again and "
+		           "again</div></li>\n",
+		           period == 1 ? "one" : text_chars(&several));
 	text_add_chars(out, "</ol>\n");
 }
+
+/* the source */
 
 static bool holds(const struct curve *curve, uint32_t line)
 {
@@ -99,31 +168,92 @@ static bool holds(const struct curve *curve, uint32_t line)
 	return false;
 }
 
+/* NULL: there is none on the line. */
+static const struct finding *finding_on(const struct curve *curve, uint32_t line)
+{
+	for (uint32_t i = 0; i < curve->finding_count; i++) {
+		const struct finding *finding = curve->findings[i];
+
+		if (finding->source == curve->source &&
+		    source_line_at(finding->source, finding->span.start) + 1 == line)
+			return finding;
+	}
+	return NULL;
+}
+
 static bool is_near(const struct curve *curve, uint32_t line)
 {
 	const struct replay_result *result = curve->result;
 
 	if (line + AROUND >= result->loop_line && line <= result->loop_end + AROUND)
 		return true;
-	for (uint32_t i = 0; curve_has_chain(result) && i < result->chain_count; i++) {
-		const uint32_t at = result->chain[i].line;
-
-		if (result->chain[i].source == curve->source && line + AROUND >= at &&
-		    line <= at + AROUND)
+	for (uint32_t at = line > AROUND ? line - AROUND : 1; at <= line + AROUND; at++) {
+		if (holds(curve, at) || finding_on(curve, at))
 			return true;
 	}
 	return false;
 }
 
+static void add_line(const char *class, const char *number, const char *text, struct text *out)
+{
+	text_print(out, "<span class=\"%s\"><i>%s  </i>", class, number);
+	place_escape_xml(text, out);
+}
+
+/* The line with the edits of the first fix that lie on it. */
+static void add_edited(const struct curve *curve, const struct finding *finding, struct span line,
+                       struct text *out)
+{
+	struct text made = {.arena = out->arena};
+	const struct finding_fix *fix = finding->fixes.count ? &finding->fixes.at[0] : NULL;
+	uint32_t done = line.start;
+
+	for (uint32_t i = 0; fix && i < fix->edits.count; i++) {
+		const struct finding_edit *edit = &fix->edits.at[i];
+
+		if (edit->span.start < done || edit->span.end > line.end)
+			continue;
+		text_add(&made, curve->source->text + done, edit->span.start - done);
+		text_add_chars(&made, edit->text);
+		done = edit->span.end;
+	}
+	if (!made.length)
+		return;
+	text_add(&made, curve->source->text + done, line.end - done);
+	add_line("new", "   +", text_chars(&made), out);
+	text_add_chars(out, "</span>");
+}
+
+static void add_source_line(const struct curve *curve, uint32_t line, struct text *out)
+{
+	const struct span span = source_line_span(curve->source, line - 1);
+	const struct finding *finding = finding_on(curve, line);
+	struct text number = {.arena = out->arena};
+
+	text_print(&number, "%4u", line);
+	add_line(finding                            ? "kept"
+	         : holds(curve, line)               ? "holds"
+	         : line == curve->result->loop_line ? "loop"
+	                                            : "",
+	         text_chars(&number),
+	         arena_text(out->arena, curve->source->text + span.start, span.end - span.start),
+	         out);
+	if (finding) {
+		text_add_chars(out, "<em>");
+		place_escape_xml(finding->message, out);
+		text_add_chars(out, "</em>");
+	}
+	text_add_chars(out, "</span>");
+	if (finding)
+		add_edited(curve, finding, span, out);
+}
+
 static void add_source(const struct curve *curve, struct text *out)
 {
-	const struct replay_result *result = curve->result;
 	bool gap = false;
 
 	text_add_chars(out, "<h2>The loop</h2>\n<pre>");
 	for (uint32_t line = 1; line <= curve->source->line_count; line++) {
-		const struct span span = source_line_span(curve->source, line - 1);
-
 		if (!is_near(curve, line)) {
 			gap = true;
 			continue;
@@ -131,18 +261,12 @@ static void add_source(const struct curve *curve, struct text *out)
 		if (gap)
 			text_add_chars(out, "<span><i>   …</i></span>");
 		gap = false;
-		text_print(out, "<span%s><i>%4u  </i>",
-		           holds(curve, line)          ? " class=\"holds\""
-		           : line == result->loop_line ? " class=\"loop\""
-		                                       : "",
-		           line);
-		place_escape_xml(arena_text(out->arena, curve->source->text + span.start,
-		                            span.end - span.start),
-		                 out);
-		text_add_chars(out, "</span>");
+		add_source_line(curve, line, out);
 	}
 	text_add_chars(out, "</pre>\n");
 }
+
+/* figures */
 
 static void add_figure(uint64_t figure, struct text *out)
 {
@@ -155,11 +279,12 @@ static void add_figures(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
 
-	text_add_chars(out, "<details><summary>All figures, in bytes</summary>\n<table>\n"
-	                    "<tr><th>step</th><th>live</th>");
+	text_add_chars(out, "<details><summary>All figures, in bytes</summary>\n"
+	                    "<div class=\"scroll\"><table>\n<thead><tr><th>step</th><th>live</th>");
 	for (uint32_t i = 0; i < REPLAY_KINDS; i++)
 		text_print(out, "<th>%s</th>", replay_memory_name(curve_order[i]));
-	text_add_chars(out, "<th>storages</th><th>tensors</th><th>nodes</th></tr>\n");
+	text_add_chars(out,
+	               "<th>storages</th><th>tensors</th><th>nodes</th></tr></thead>\n<tbody>\n");
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct replay_sample *sample = &result->samples[i];
 
@@ -173,7 +298,7 @@ static void add_figures(const struct curve *curve, struct text *out)
 		add_figure(sample->nodes, out);
 		text_add_chars(out, "</tr>\n");
 	}
-	text_add_chars(out, "</table></details>\n");
+	text_add_chars(out, "</tbody></table></div></details>\n");
 }
 
 static void add_printed(const struct curve *curve, struct text *out)
@@ -193,14 +318,13 @@ void curve_html(const struct curve *curve, struct text *out)
 	text_add_chars(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	                    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
 	add_escaped(&place, out);
-	text_print(out, "</title>\n<style>\n%s</style></head><body>\n<h1>", style);
-	add_escaped(&place, out);
-	text_add_chars(out, "</h1>\n");
-	add_verdicts(curve, out);
-	curve_svg(curve, out);
+	text_print(out, "</title>\n<style>\n%s</style></head><body><main>\n", curve_style);
+	add_head(curve, out);
+	add_curves(curve, out);
+	add_fixes(curve, out);
 	add_chain(curve, out);
 	add_source(curve, out);
 	add_printed(curve, out);
 	add_figures(curve, out);
-	text_print(out, "<p><small>graphlint %s</small></p>\n</body></html>\n", curve->version);
+	text_print(out, "<footer>graphlint %s</footer>\n</main></body></html>\n", curve->version);
 }

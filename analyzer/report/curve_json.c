@@ -2,6 +2,7 @@
 
 #include "analyzer/report/curve.h"
 #include "analyzer/report/emit.h"
+#include "analyzer/report/json_finding.h"
 
 /* The field names are those of the script that measures real PyTorch. */
 
@@ -112,25 +113,48 @@ static void add_end(struct emitter *json, const struct curve *curve)
 	}
 }
 
+/* What the replay measured, before or after. */
+static void add_measured(struct emitter *json, const struct replay_result *result)
+{
+	emit_number(json, "iterations", result->count);
+	emit_text(json, "mode", result->exact ? "exact" : "structural");
+	add_series(json, "live_bytes", result, offsetof(struct replay_sample, live_bytes));
+	add_series(json, "storages", result, offsetof(struct replay_sample, storages));
+	add_series(json, "tensors", result, offsetof(struct replay_sample, tensors));
+	add_series(json, "nodes", result, offsetof(struct replay_sample, nodes));
+	add_kinds(json, result);
+	add_verdict(json, "verdict", &result->bytes);
+	add_verdict(json, "nodes_verdict", &result->nodes);
+}
+
+/* What is found in the program, with the edits, and the replay after those that
+ * change nothing but the curve. */
+static void add_after(struct emitter *json, const struct curve *curve)
+{
+	emit_open_array(json, "findings");
+	for (uint32_t i = 0; i < curve->finding_count; i++)
+		json_finding(json, NULL, curve->findings[i]);
+	emit_close_array(json);
+	if (!curve->after) {
+		emit_null(json, "after");
+		return;
+	}
+	emit_open_object(json, "after");
+	add_measured(json, curve->after);
+	emit_close_object(json);
+}
+
 void curve_json(const struct curve *curve, struct text *out)
 {
-	const struct replay_result *result = curve->result;
 	struct emitter json = {.out = out, .indents = true};
 
 	emit_open_object(&json, NULL);
 	emit_text(&json, "version", curve->version);
 	emit_text(&json, "filename", curve->source->path);
 	add_loop(&json, curve);
-	emit_number(&json, "iterations", result->count);
-	emit_text(&json, "mode", result->exact ? "exact" : "structural");
-	add_series(&json, "live_bytes", result, offsetof(struct replay_sample, live_bytes));
-	add_series(&json, "storages", result, offsetof(struct replay_sample, storages));
-	add_series(&json, "tensors", result, offsetof(struct replay_sample, tensors));
-	add_series(&json, "nodes", result, offsetof(struct replay_sample, nodes));
-	add_kinds(&json, result);
-	add_verdict(&json, "verdict", &result->bytes);
-	add_verdict(&json, "nodes_verdict", &result->nodes);
+	add_measured(&json, curve->result);
 	add_holders(&json, curve);
+	add_after(&json, curve);
 	add_end(&json, curve);
 	emit_close_object(&json);
 	text_add_char(out, '\n');

@@ -262,12 +262,52 @@ static void add_link(const struct curve *curve, uint32_t index, struct text *out
 static void add_chain(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
+	uint32_t length, period;
 
 	if (!curve_has_chain(result))
 		return;
 	style_text(out, curve->color, STYLE_BOLD, "held by\n");
-	for (uint32_t i = 0; i < result->chain_count; i++)
+	length = curve_chain_length(result, &period);
+	for (uint32_t i = 0; i < length; i++)
 		add_link(curve, i, out);
+	if (period)
+		text_print(out, "%*s… and so on, the last %u again and again\n",
+		           (int)(8 + (length - 1) * 2), "", period);
+}
+
+static void add_fix(const struct curve *curve, const struct finding *finding,
+                    const struct finding_fix *fix, struct text *out)
+{
+	const uint32_t line = source_line_at(finding->source, finding->span.start) + 1;
+
+	text_add_chars(out, "        ");
+	style_on(out, curve->color, STYLE_SECOND);
+	curve_place(finding->source, line, out);
+	style_off(out, curve->color, STYLE_SECOND);
+	text_add_chars(out, "  ");
+	show_text(out, fix->title);
+	if (!fix->safe)
+		text_print(out, " (changes %s)", fix->changes);
+	text_print(out, ": %s\n", fix->replayed);
+}
+
+static void add_after(const struct curve *curve, struct text *out)
+{
+	if (!curve->after)
+		return;
+	style_text(out, curve->color, STYLE_BOLD, "fix\n");
+	for (uint32_t i = 0; i < curve->finding_count; i++) {
+		for (uint32_t k = 0; k < curve->findings[i]->fixes.count; k++)
+			add_fix(curve, curve->findings[i], &curve->findings[i]->fixes.at[k], out);
+	}
+	add_label(curve, "after", out);
+	style_on(out, curve->color, style_of(curve, &curve->after->bytes));
+	text_add_chars(out, "bytes ");
+	curve_bytes_verdict(curve->after, out);
+	text_add_chars(out, "; nodes ");
+	curve_nodes_verdict(curve->after, out);
+	style_off(out, curve->color, style_of(curve, &curve->after->bytes));
+	text_add_char(out, '\n');
 }
 
 static void add_claim(const struct curve *curve, struct text *out)
@@ -316,5 +356,6 @@ void curve_text(const struct curve *curve, struct text *out)
 		add_table(curve, out);
 	add_verdicts(curve, out);
 	add_chain(curve, out);
+	add_after(curve, out);
 	add_claim(curve, out);
 }
