@@ -14,6 +14,8 @@ enum {
 	CHAIN_SAMPLE = 16,    /* when what grows is looked for, the loop still running */
 };
 
+struct assumptions;
+
 struct id_set {
 	uint64_t *at; /* open addressing, id + 1 */
 	uint32_t mask, count;
@@ -22,6 +24,7 @@ struct id_set {
 struct replay {
 	const struct replay_request *request;
 	struct replay_result *result;
+	struct assumptions *assumptions;
 	struct vm *vm;
 	const struct replay_loop *loop; /* NULL: none */
 	block_id header;

@@ -407,7 +407,14 @@ bool module_star(struct vm *vm, struct module *from, struct module *into);
 /* --- py_unknown.c */
 struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
 struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name);
-struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n);
+struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
+                        struct dict *kw);
+struct val unknown_item(struct vm *vm, struct unknown *u, struct val index);
+bool unknown_set_attr(struct vm *vm, struct unknown *u, struct str *name, struct val value);
+bool unknown_set_item(struct vm *vm, struct unknown *u, struct val index, struct val value);
+/* What a container that is not known is given, and what is taken out again. */
+void unknown_keep(struct vm *vm, struct unknown *u, struct val value);
+void unknown_drop(struct vm *vm, struct unknown *u, bool all);
 
 /* --- methods of the built-in types, functions of `builtins` */
 void builtins_init(struct vm *vm);

@@ -359,7 +359,7 @@ bool rp_set_attr(struct vm *vm, struct val o, struct str *name, struct val value
 	int done;
 
 	if (is_kind(o, K_UNKNOWN))
-		return true;
+		return unknown_set_attr(vm, AS(unknown, o), name, value);
 	if (is_kind(o, K_MODULE)) {
 		dict_put_str(vm, AS(module, o)->ns, name, value);
 		return true;
@@ -422,8 +422,11 @@ bool rp_del_attr(struct vm *vm, struct val o, struct str *name)
 	                  : is_kind(o, K_CLASS) ? AS(cls, o)->ns
 	                                        : NULL;
 
-	if (is_kind(o, K_UNKNOWN))
+	if (is_kind(o, K_UNKNOWN)) {
+		if (o.as.o->attrs)
+			dict_remove(vm, o.as.o->attrs, val_obj(name), NULL);
 		return true;
+	}
 	if (ns) {
 		vm->version++;
 		if (dict_remove(vm, ns, val_obj(name), NULL) > 0)

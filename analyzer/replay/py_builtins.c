@@ -51,13 +51,30 @@ BUILTIN(builtin_print)
 	return is_null(vm->exc) ? val_none() : val_null();
 }
 
+/* Calls it, and lets go of it. */
+static struct val rp_call_drop(struct vm *vm, struct val fn)
+{
+	struct val result = rp_call0(vm, fn);
+
+	unref(vm, fn);
+	return result;
+}
+
 BUILTIN(builtin_len)
 {
+	struct val own;
 	int64_t length;
 
 	(void)n;
 	if (is_kind(a[0], K_UNKNOWN))
 		return unknown_new(vm, "len(%s)", AS(unknown, a[0])->what->at);
+	own = special_own(vm, a[0], PN_len);
+	if (!is_null(own)) {
+		own = rp_call_drop(vm, own);
+		if (is_null(own) || is_kind(own, K_UNKNOWN) || (is_int(own) && own.as.i >= 0))
+			return own;
+		unref(vm, own);
+	}
 	length = rp_length(vm, a[0]);
 	if (length >= 0)
 		return val_int(length);

@@ -412,7 +412,7 @@ static struct val instance_call(struct vm *vm, struct val fn, struct val *a, uin
 	if (fn.tag == PY_OBJECT && vm->kinds[fn.as.o->kind].call)
 		return vm->kinds[fn.as.o->kind].call(vm, fn, a, n, kw);
 	if (fn.tag == PY_OBJECT && fn.as.o->cls && (fn.as.o->cls->flags & CLS_OPAQUE))
-		return unknown_call(vm, fn, a, n);
+		return unknown_call(vm, fn, a, n, kw);
 	return rp_raise(vm, TY_TypeError, "'%s' object is not callable", type_name(vm, fn));
 }
 
@@ -443,7 +443,7 @@ struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, stru
 			result = class_call(vm, AS(cls, fn), a, n, kw);
 			break;
 		case K_UNKNOWN:
-			result = unknown_call(vm, fn, a, n);
+			result = unknown_call(vm, fn, a, n, kw);
 			break;
 		case K_DESCRIPTOR:
 			result = rp_call(vm, AS(descriptor, fn)->get, a, n, kw);

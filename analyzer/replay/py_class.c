@@ -362,6 +362,15 @@ static struct cls *meta_of(struct vm *vm, struct list *bases, struct val given)
 	return meta == vm->t[TY_type] ? NULL : meta;
 }
 
+static struct val opaque_module(struct vm *vm)
+{
+	struct val nn = module_import(vm, "torch.nn", NULL);
+	struct val module = is_null(nn) ? nn : rp_attr_chars(vm, nn, "Module");
+
+	unref(vm, nn);
+	return is_kind(module, K_CLASS) ? module : ref_obj(vm->t[TY_object]);
+}
+
 struct val class_build(struct vm *vm, struct str *name, struct val bases, struct dict *ns,
                        struct dict *kw)
 {
@@ -374,6 +383,9 @@ struct val class_build(struct vm *vm, struct str *name, struct val bases, struct
 		ok = base_add(vm, real, AS(list, bases)->at[i], &opaque);
 	if (kw)
 		dict_remove(vm, kw, val_obj(str_intern(vm, "metaclass", 9)), &given);
+	/* What runs its own forward is a module, whatever it derives from. */
+	if (opaque && !real->count && !is_null(dict_get_str(vm, ns, vm->n[PN_forward])))
+		list_push(vm, real, opaque_module(vm));
 	if (!real->count)
 		list_push(vm, real, ref_obj(vm->t[TY_object]));
 	meta = ok ? meta_of(vm, real, given) : NULL;

@@ -546,7 +546,7 @@ int64_t rp_length(struct vm *vm, struct val v)
 		unref(vm, fn);
 		if (is_null(result))
 			return -1;
-		length = is_int(result) ? result.as.i : 0;
+		length = is_int(result) ? result.as.i : is_kind(result, K_UNKNOWN) ? 3 : 0;
 		unref(vm, result);
 		return length;
 	}

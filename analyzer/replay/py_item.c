@@ -182,7 +182,7 @@ struct val rp_item(struct vm *vm, struct val o, struct val index)
 
 	if (o.tag == PY_OBJECT) {
 		if (is_kind(o, K_UNKNOWN))
-			return unknown_new(vm, "%s[]", AS(unknown, o)->what->at);
+			return unknown_item(vm, AS(unknown, o), index);
 		fn = o.as.o->kind == K_CLASS ? val_null() : special_own(vm, o, PN_getitem);
 		if (is_null(fn) && is_null(vm->exc)) {
 			/* A stand-in as index picks an element that is there. */
@@ -262,7 +262,7 @@ static int builtin_set_item(struct vm *vm, struct val o, struct val index, struc
 		slot_set(vm, deque_at(AS(deque, o), at), ref(value));
 		return 1;
 	case K_UNKNOWN:
-		return 1;
+		return unknown_set_item(vm, AS(unknown, o), index, value) ? 1 : -1;
 	default:
 		if (vm->kinds[o.as.o->kind].set_item)
 			return vm->kinds[o.as.o->kind].set_item(vm, o, index, value);

@@ -169,6 +169,7 @@ static bool visit_payload(struct vm *vm, struct obj *o, visit_fn *fn, void *walk
 	case K_UNKNOWN:
 		VISIT(AS(unknown, v)->same, "is");
 		VISIT(AS(unknown, v)->base, "of");
+		VISIT(AS(unknown, v)->graph, "graph");
 		return true;
 	case K_FRAME:
 		return code_visit_frame(AS(frame, v), fn, walk);
@@ -267,6 +268,7 @@ static void release_simple(struct vm *vm, struct val v)
 		unref_obj(vm, AS(unknown, v)->what);
 		unref(vm, AS(unknown, v)->same);
 		unref(vm, AS(unknown, v)->base);
+		unref(vm, AS(unknown, v)->graph);
 		break;
 	default:
 		break;

@@ -151,7 +151,7 @@ static struct val unpack_unknown(struct vm *vm, struct unknown *u, uint32_t coun
 	struct list *tuple = tuple_new(vm, count);
 
 	for (uint32_t i = 0; i < count; i++)
-		tuple->at[i] = unknown_new(vm, "%s[%u]", u->what->at, i);
+		tuple->at[i] = unknown_item(vm, u, val_int(i));
 	return val_obj(tuple);
 }
 

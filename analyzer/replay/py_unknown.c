@@ -18,6 +18,46 @@ struct val unknown_new(struct vm *vm, const char *format, ...)
 	return val_obj(u);
 }
 
+/* The stand-in that another one is only a name of. */
+static struct unknown *root_of(struct unknown *u)
+{
+	while (is_kind(u->same, K_UNKNOWN))
+		u = AS(unknown, u->same);
+	return u;
+}
+
+static struct val unknown_part(struct vm *vm, struct unknown *u, const char *what)
+{
+	struct val v = unknown_new(vm, "%s's %s", u->what->at, what);
+
+	AS(unknown, v)->graph = ref(root_of(u)->graph);
+	return v;
+}
+
+/* What a tensor is asked for that has no graph. */
+static bool loses_graph(const struct str *name)
+{
+	static const char *const names[] = {"data",  "shape",         "dtype",  "device", "grad",
+	                                    "ndim",  "requires_grad", "detach", "item",   "tolist",
+	                                    "numpy", "size",          "dim",    "argmax", "numel"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_is(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool of_models(const struct str *name)
+{
+	static const char *const names[] = {"parameters", "named_parameters", "state_dict", "train",
+	                                    "eval",       "zero_grad",        "generate",   "half"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_is(name, names[i]))
+			return true;
+	return false;
+}
+
 struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 {
 	struct val v;
@@ -27,21 +67,123 @@ struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 		return val_null();
 	if (!is_null(u->same))
 		return rp_attr_find(vm, u->same, name);
+	v = u->h.attrs ? dict_get_str(vm, u->h.attrs, name) : val_null();
+	if (!is_null(v))
+		return ref(v);
+	u->is_model |= of_models(name);
 	v = unknown_new(vm, "%s.%s", u->what->at, name->at);
 	AS(unknown, v)->base = ref_obj(u);
 	AS(unknown, v)->method = name;
+	if (!loses_graph(name))
+		AS(unknown, v)->graph = ref(u->graph);
 	return v;
 }
 
-struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n)
+/* --- what is put into a stand-in stays there */
+
+/* From now on it is what its base gives under its name, not the other way round. */
+static void anchor(struct vm *vm, struct unknown *u)
+{
+	struct val base = u->base;
+
+	if (!is_kind(base, K_UNKNOWN) || !u->method)
+		return;
+	u->base = val_null();
+	dict_put_str(vm, attrs_of(vm, base.as.o), u->method, val_obj(u));
+	anchor(vm, AS(unknown, base));
+	unref(vm, base);
+}
+
+static struct dict *items_of(struct vm *vm, struct unknown *u, bool make)
+{
+	struct str *name = str_intern(vm, "$items", 6);
+	struct val items = u->h.attrs ? dict_get_str(vm, u->h.attrs, name) : val_null();
+
+	if (is_null(items) && make) {
+		items = val_obj(dict_new(vm));
+		dict_put_str(vm, attrs_of(vm, &u->h), name, items);
+		unref(vm, items);
+	}
+	return is_null(items) ? NULL : AS(dict, items);
+}
+
+bool unknown_set_attr(struct vm *vm, struct unknown *u, struct str *name, struct val value)
+{
+	u = root_of(u);
+	if (!is_null(u->same))
+		return rp_set_attr(vm, u->same, name, value);
+	anchor(vm, u);
+	dict_put_str(vm, attrs_of(vm, &u->h), name, value);
+	return true;
+}
+
+bool unknown_set_item(struct vm *vm, struct unknown *u, struct val index, struct val value)
+{
+	u = root_of(u);
+	if (!is_null(u->same))
+		return rp_set_item(vm, u->same, index, value);
+	anchor(vm, u);
+	if (is_kind(index, K_UNKNOWN) || is_kind(index, K_SLICE))
+		index = val_none();
+	return dict_put(vm, items_of(vm, u, true), index, value);
+}
+
+struct val unknown_item(struct vm *vm, struct unknown *u, struct val index)
+{
+	struct dict *items;
+	struct val v;
+
+	u = root_of(u);
+	if (!is_null(u->same))
+		return rp_item(vm, u->same, index);
+	items = items_of(vm, u, false);
+	v = items && !is_kind(index, K_UNKNOWN) && !is_kind(index, K_SLICE)
+	            ? dict_get(vm, items, index)
+	            : val_null();
+	if (!is_null(v))
+		return ref(v);
+	exc_clear(vm);
+	return unknown_part(vm, u, "item");
+}
+
+static struct list *kept_of(struct vm *vm, struct unknown *u, bool make)
+{
+	struct str *name = str_intern(vm, "$kept", 5);
+	struct val kept = u->h.attrs ? dict_get_str(vm, u->h.attrs, name) : val_null();
+
+	if (is_null(kept) && make) {
+		kept = val_obj(list_new(vm, 4));
+		dict_put_str(vm, attrs_of(vm, &u->h), name, kept);
+		unref(vm, kept);
+	}
+	return is_null(kept) ? NULL : AS(list, kept);
+}
+
+void unknown_keep(struct vm *vm, struct unknown *u, struct val value)
+{
+	u = root_of(u);
+	anchor(vm, u);
+	list_push(vm, kept_of(vm, u, true), ref(value));
+}
+
+void unknown_drop(struct vm *vm, struct unknown *u, bool all)
+{
+	struct list *kept = kept_of(vm, root_of(u), false);
+
+	if (kept && kept->count)
+		list_remove(vm, kept, all ? 0 : kept->count - 1, all ? kept->count : 1);
+}
+
+struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
+                        struct dict *kw)
 {
 	const char *what =
 	        is_kind(callee, K_UNKNOWN) ? AS(unknown, callee)->what->at : type_name(vm, callee);
 
 	if (is_kind(callee, K_UNKNOWN) && !is_null(AS(unknown, callee)->same))
-		return rp_call(vm, AS(unknown, callee)->same, a, n, NULL);
-	if (is_kind(callee, K_UNKNOWN) && vm->kinds[K_UNKNOWN].call)
-		return vm->kinds[K_UNKNOWN].call(vm, callee, a, n, NULL);
+		return rp_call(vm, AS(unknown, callee)->same, a, n, kw);
+	if (vm->kinds[K_UNKNOWN].call)
+		return vm->kinds[K_UNKNOWN].call(vm, callee, a, n, kw);
 	vm_stand_in(vm, "%s()", what);
 	return unknown_new(vm, "%s()", what);
 }

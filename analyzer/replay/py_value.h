@@ -239,8 +239,8 @@ struct module {
 	struct str *name;
 	struct dict *ns;
 	const struct library_module *library; /* definitions still to be had; NULL: none */
-	const struct native_module *native; /* NULL: none */
-	bool opaque;                        /* nothing is known of it: any attribute stands in */
+	const struct native_module *native;   /* NULL: none */
+	bool opaque;                          /* nothing is known of it: any attribute stands in */
 	bool running;
 	bool package;
 	uint32_t busy; /* look-ups of missing names in one another */
@@ -327,6 +327,8 @@ struct unknown {
 	struct str *what;
 	struct val same;    /* what it turned out to be; PY_NULL: not known yet */
 	struct val base;    /* of an attribute: the stand-in it was read from */
+	struct val graph;   /* a tensor whose graph it has; PY_NULL: none */
+	bool is_model;      /* it was asked for parameters, or told to train */
 	struct str *method; /* the attribute's name; borrowed, interned */
 };
 

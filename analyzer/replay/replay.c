@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/replay/assume.h"
 #include "analyzer/replay/measure.h"
 #include "analyzer/replay/modules.h"
 #include "analyzer/source/source.h"
@@ -405,6 +406,7 @@ static void vm_start(struct replay *r, enum attempt attempt)
 	r->vm->find_module = find_module;
 	modules_offer(r->vm);
 	torch_open(r->vm, &options);
+	torch_of(r->vm)->assumptions = r->assumptions;
 	if (r->loop) {
 		r->vm->watched = request->module;
 		r->vm->on_iteration = on_iteration;
@@ -442,23 +444,39 @@ static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
 	return halt;
 }
 
+/* With numbers if they are needed, without them if that is too much. */
+static bool try_again(const struct replay_request *request, enum vm_halt halt,
+                      enum attempt *attempt)
+{
+	if (*attempt == WITHOUT_NUMBERS && halt == VM_HALT_VALUES)
+		*attempt = WITH_NUMBERS;
+	else if (*attempt == WITH_NUMBERS && !request->values &&
+	         (halt == VM_HALT_WORK || halt == VM_HALT_BYTES))
+		*attempt = STOOD_IN;
+	else
+		return false;
+	return true;
+}
+
 struct replay_result replay_run(const struct replay_request *request)
 {
 	struct replay_result result;
 	struct replay r;
+	struct assumptions assumptions = {0};
 	struct arena scratch = {0};
 	enum attempt attempt = request->values ? WITH_NUMBERS : WITHOUT_NUMBERS;
 	enum vm_halt halt;
 
 	do {
 		result = (struct replay_result){.exact = true};
-		r = (struct replay){.request = request, .result = &result};
+		assumptions.nodes.count = 0;
+		r = (struct replay){
+		        .request = request, .result = &result, .assumptions = &assumptions};
 		choose_loop(&r, &scratch);
 		halt = attempt_run(&r, attempt);
-	} while ((halt == VM_HALT_VALUES && attempt++ == WITHOUT_NUMBERS) ||
-	         ((halt == VM_HALT_WORK || halt == VM_HALT_BYTES) && attempt++ == WITH_NUMBERS &&
-	          !request->values));
+	} while (try_again(request, halt, &attempt) || assumed_again(&assumptions));
 	judge(&r);
+	assumed_release(&assumptions);
 	arena_release(&scratch);
 	return result;
 }

@@ -69,9 +69,11 @@ struct torch {
 	struct id_map tensors, nodes;
 	uint32_t preserved;
 	struct obj *dtypes[AG_DTYPE_COUNT];
-	struct cls *module; /* torch.nn.Module once all of it is there; borrowed */
-	bool exact;         /* no shape or value was made up */
-	int64_t batch;      /* size of a made-up batch */
+	struct cls *module;              /* torch.nn.Module once all of it is there; borrowed */
+	bool exact;                      /* no shape or value was made up */
+	int64_t batch;                   /* size of a made-up batch */
+	struct ag_tensor *parameter;     /* of models that are not known; NULL: not needed yet */
+	struct assumptions *assumptions; /* of who runs the replay; NULL: none are made */
 };
 
 static inline struct torch *torch_of(struct vm *vm)
@@ -122,6 +124,11 @@ struct val torch_op_function(struct vm *vm, const char *name); /* a native that 
 bool torch_op_known(struct vm *vm, const char *name);
 void numpy_kinds_init(struct vm *vm);
 struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *what);
+/* The same after an error that shapes which were made up have caused. */
+struct val torch_misfit(struct vm *vm, struct val *a, uint32_t n, const char *what);
+/* The tensors in a value, those that stand for the graph of a stand-in included. */
+void gather_tensors(struct val v, struct ag_tensor **out, uint32_t *count, uint32_t most,
+                    int depth);
 
 /* --- torch_ops.c, torch_index.c */
 struct val tensor_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
@@ -146,10 +153,16 @@ void array_repr(struct vm *vm, struct val v, struct text *out, bool str);
 /* --- torch_unknown.c: stand-ins that turn out to be tensors */
 struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype, int ndim,
                                const int64_t *shape);
+/* Whether an op makes a tensor of a shape: torch.zeros. */
+bool unknown_makes(const char *name);
 /* Replaces stand-ins among the arguments as the op wants them; false: it cannot. */
 bool unknown_solve(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw);
 struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
                               struct dict *kw);
+struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+/* A stand-in with one more node, whose inputs are the tensors in the values. */
+struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *kw,
+                        const char *what);
 
 /* --- torch_module.c, torch_autograd.c, torch_make.c, torch_numpy.c */
 extern const struct native_def module_methods[], autograd_functions[], tensor_hook_methods[];

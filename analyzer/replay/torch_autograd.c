@@ -1,3 +1,4 @@
+#include "analyzer/replay/assume.h"
 #include "analyzer/replay/torch.h"
 
 #include <stdlib.h>
@@ -229,6 +230,8 @@ NATIVE(autograd_grad)
 	if (!is_none(a[3]))
 		flags = rp_truth(vm, a[3]) > 0 ? flags | AG_RETAIN_GRAPH
 		                               : flags & ~(unsigned)AG_RETAIN_GRAPH;
+	for (uint32_t i = 0; i < noutputs; i++)
+		assumed_prove(vm, outputs[i]);
 	if (ag_grad(ctx_of(vm), outputs, ngrads ? grads : NULL, noutputs, inputs, ninputs, flags,
 	            out)) {
 		struct list *t = tuple_new(vm, ninputs);
@@ -257,6 +260,8 @@ NATIVE(autograd_backward)
 	(void)n;
 	if (!is_none(a[2]) && rp_truth(vm, a[2]) > 0)
 		flags |= AG_RETAIN_GRAPH;
+	for (uint32_t i = 0; i < count; i++)
+		assumed_prove(vm, tensors[i]);
 	ok = ag_backward_many(ctx_of(vm), tensors, ngrads ? grads : NULL, count, NULL, 0, flags);
 	free((void *)tensors);
 	free((void *)grads);

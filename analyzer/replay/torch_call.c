@@ -120,11 +120,14 @@ static bool deep_unknown(struct val v, int depth)
 	return false;
 }
 
-static void gather_tensors(struct val v, struct ag_tensor **out, uint32_t *count, uint32_t most,
-                           int depth)
+void gather_tensors(struct val v, struct ag_tensor **out, uint32_t *count, uint32_t most, int depth)
 {
 	if (is_kind(v, K_TENSOR) && *count < most)
 		out[(*count)++] = tensor_of(v);
+	else if (is_kind(v, K_UNKNOWN) && !is_null(AS(unknown, v)->same))
+		gather_tensors(AS(unknown, v)->same, out, count, most, depth + 1);
+	else if (is_kind(v, K_UNKNOWN))
+		gather_tensors(AS(unknown, v)->graph, out, count, most, depth + 1);
 	else if (depth < 4 && (is_kind(v, K_LIST) || is_kind(v, K_TUPLE)))
 		for (uint32_t i = 0; i < AS(list, v)->count; i++)
 			gather_tensors(AS(list, v)->at[i], out, count, most, depth + 1);
@@ -136,19 +139,28 @@ static void gather_tensors(struct val v, struct ag_tensor **out, uint32_t *count
 /* What is not known of an op or a call: one node that saves the tensors. */
 struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *what)
 {
-	struct ag_tensor *inputs[TORCH_MAX_ARGS];
+	struct ag_tensor *inputs[TORCH_MAX_ARGS], *known = NULL;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		gather_tensors(a[i], inputs, &count, TORCH_MAX_ARGS, 0);
 	vm_stand_in(vm, "%s()", what);
 	torch_of(vm)->exact = false;
-	if (!count)
-		return unknown_new(vm, "%s()", what);
-	return torch_wrap(
-	        vm, ag_opaque(ctx_of(vm), inputs, count,
-	                      ag_dtype_is_float(ag_dtype(inputs[0])) ? ag_dtype(inputs[0]) : AG_F32,
-	                      ag_ndim(inputs[0]), ag_shape(inputs[0]), false));
+	for (uint32_t i = 0; i < n; i++)
+		if (is_kind(a[i], K_TENSOR))
+			known = tensor_of(a[i]);
+	if (!known)
+		return count ? unknown_node(vm, a, n, NULL, what) : unknown_new(vm, "%s()", what);
+	return torch_wrap(vm,
+	                  ag_opaque(ctx_of(vm), inputs, count,
+	                            ag_dtype_is_float(ag_dtype(known)) ? ag_dtype(known) : AG_F32,
+	                            ag_ndim(known), ag_shape(known), false));
+}
+
+struct val torch_misfit(struct vm *vm, struct val *a, uint32_t n, const char *what)
+{
+	ag_error_clear(ctx_of(vm));
+	return torch_opaque(vm, a, n, what);
 }
 
 static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n)
@@ -156,9 +168,10 @@ static struct val call_failed(struct vm *vm, const char *name, struct val *a, ui
 	enum ag_status status = ag_error(ctx_of(vm))->status;
 
 	vm->asked |= status == AG_ERR_NO_DATA;
-	if (status == AG_ERR_UNKNOWN_OP || status == AG_ERR_NO_DATA) {
-		ag_error_clear(ctx_of(vm));
-		return torch_opaque(vm, a, n, name);
+	/* Shapes that were made up need not fit. */
+	if (status == AG_ERR_UNKNOWN_OP || status == AG_ERR_NO_DATA ||
+	    (status != AG_ERR_MEMORY && !torch_of(vm)->exact)) {
+		return torch_misfit(vm, a, n, name);
 	}
 	return torch_raise(vm);
 }
@@ -233,6 +246,9 @@ struct val torch_call(struct vm *vm, const char *name, struct val *a, uint32_t n
 		unknown |= deep_unknown(kw->at[i].value, 0);
 	if (!unknown || n > TORCH_MAX_ARGS)
 		return call_known(vm, name, a, n, kw);
+	/* A shape that is not known: neither is the tensor. */
+	if (n == 1 && is_kind(a[0], K_UNKNOWN) && unknown_makes(name))
+		return unknown_new(vm, "%s()", name);
 	for (uint32_t i = 0; i < n; i++)
 		few[i] = ref(a[i]);
 	if (unknown_solve(vm, name, few, n, kw))

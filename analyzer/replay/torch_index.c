@@ -105,8 +105,13 @@ struct val tensor_item(struct vm *vm, struct val o, struct val index)
 	struct indexing x;
 	struct val result = val_null();
 
-	if (parse_index(vm, index, &x))
-		result = torch_wrap(vm, ag_index(ctx_of(vm), tensor_of(o), x.at, x.count));
+	if (parse_index(vm, index, &x)) {
+		struct ag_tensor *t = ag_index(ctx_of(vm), tensor_of(o), x.at, x.count);
+
+		result = t || torch_of(vm)->exact || ag_error(ctx_of(vm))->status == AG_ERR_MEMORY
+		                 ? torch_wrap(vm, t)
+		                 : torch_misfit(vm, &o, 1, "an index");
+	}
 	indexing_release(vm, &x);
 	return result;
 }

@@ -1,3 +1,4 @@
+#include "analyzer/replay/assume.h"
 #include "analyzer/replay/torch.h"
 
 #include <stdlib.h>
@@ -17,6 +18,10 @@ struct val tensor_number(struct vm *vm, struct ag_tensor *t)
 	int64_t i;
 	bool ok;
 
+	if (ag_numel(t) != 1 && !torch_of(vm)->exact) {
+		vm_stand_in(vm, "value of a tensor");
+		return unknown_new(vm, "tensor.item()");
+	}
 	if (ag_numel(t) != 1)
 		return rp_raise(vm, TY_RuntimeError,
 		                "a Tensor with %lld elements cannot be converted "
@@ -274,7 +279,8 @@ METHOD(method_backward)
 	if (create > 0)
 		flags |= AG_CREATE_GRAPH;
 	if (is_missing(a[4]))
-		return ok_or_raise(vm, ag_backward(ctx_of(vm), self, grad, flags) && !vm->halt);
+		return ok_or_raise(vm, assumed_backward(vm, self, grad, flags) && !vm->halt);
+	assumed_prove(vm, self);
 	if (is_kind(a[4], K_TENSOR))
 		inputs[ninputs++] = tensor_of(a[4]);
 	for (uint32_t i = 0; (is_kind(a[4], K_LIST) || is_kind(a[4], K_TUPLE)) &&

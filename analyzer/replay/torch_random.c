@@ -1,3 +1,4 @@
+#include "analyzer/replay/assume.h"
 #include "analyzer/replay/torch.h"
 
 #include <string.h>
@@ -71,6 +72,19 @@ NATIVE(set_meta)
 	return val_bool(before);
 }
 
+NATIVE(assumed_parameter_function)
+{
+	(void)a, (void)n;
+	return torch_wrap_ref(vm, assumed_parameter(vm));
+}
+
+/* Whether anything was stood in for. */
+NATIVE(inexact)
+{
+	(void)a, (void)n;
+	return val_bool(vm->unknown_count > 0 || !torch_of(vm)->exact);
+}
+
 bool torch_with_generator(struct vm *vm, struct dict *kw)
 {
 	struct val g = kw ? dict_get_str(vm, kw, str_intern(vm, "generator", 9)) : val_null(),
@@ -91,5 +105,7 @@ const struct native_def stream_functions[] = {
         {"stream_copy", stream_copy, ""},
         {"draw_int63", draw_int63, ""},
         {"set_meta", set_meta, "meta"},
+        {"assumed_parameter", assumed_parameter_function, ""},
+        {"inexact", inexact, ""},
         {0},
 };

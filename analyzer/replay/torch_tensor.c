@@ -307,6 +307,10 @@ static int tensor_truth(struct vm *vm, struct val v)
 	struct ag_tensor *t = v.as.o->kind == K_ARRAY ? AS(array, v)->t : tensor_of(v);
 	double value;
 
+	if (ag_numel(t) != 1 && !torch_of(vm)->exact) {
+		vm_stand_in(vm, "value of a tensor in a condition");
+		return 1;
+	}
 	if (ag_numel(t) != 1) {
 		rp_raise(vm, TY_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
 		         ag_numel(t) ? "more than one value" : "no values");
@@ -495,6 +499,7 @@ void torch_kinds_init(struct vm *vm)
 	vm->kinds[K_ARRAY].length = tensor_length;
 	numpy_kinds_init(vm);
 	vm->kinds[K_UNKNOWN].call = torch_unknown_call;
+	vm->kinds[K_UNKNOWN].binary = torch_unknown_binary;
 }
 
 void torch_open(struct vm *vm, const struct ag_options *options)

@@ -1,3 +1,4 @@
+#include "analyzer/replay/assume.h"
 #include "analyzer/replay/torch.h"
 
 #include <string.h>
@@ -18,18 +19,15 @@ struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype,
 {
 	struct unknown *u = root_of(AS(unknown, v));
 	struct ag_tensor *t;
-	int64_t count = 1;
-	double *zeros;
 
 	if (is_kind(u->same, K_TENSOR))
 		return ref(u->same);
-	for (int i = 0; i < ndim; i++)
-		count *= shape[i];
 	torch_of(vm)->exact = false;
 	vm_stand_in(vm, "tensor %s", u->what->at);
-	zeros = NULL;
-	t = ag_tensor_new(ctx_of(vm), dtype, ndim, shape, zeros);
-	(void)count;
+	t = !is_null(u->graph) && ag_dtype_is_float(dtype)
+	            ? ag_opaque(ctx_of(vm), (struct ag_tensor *[]){tensor_of(u->graph)}, 1, dtype,
+	                        ndim, shape, false)
+	            : ag_tensor_new(ctx_of(vm), dtype, ndim, shape, NULL);
 	u->same = torch_wrap(vm, t);
 	return is_null(u->same) ? u->same : ref(u->same);
 }
@@ -153,9 +151,42 @@ static bool solve_list(struct vm *vm, struct val *v)
 	return ok;
 }
 
+/* torch.zeros(n, 4): sizes that are not known are a batch's. */
+bool unknown_makes(const char *name)
+{
+	static const char *const names[] = {"zeros", "ones", "empty",  "full",   "rand",
+	                                    "randn", "eye",  "arange", "randint"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (named(name, names[i]))
+			return true;
+	return false;
+}
+
+static void solve_sizes(struct vm *vm, struct val *v)
+{
+	struct val size = val_int(torch_of(vm)->batch);
+
+	if (is_kind(*v, K_UNKNOWN)) {
+		vm_stand_in(vm, "%s", AS(unknown, *v)->what->at);
+		slot_set(vm, v, size);
+	} else if (is_kind(*v, K_LIST) || is_kind(*v, K_TUPLE)) {
+		struct list *from = AS(list, *v), *to = tuple_new(vm, from->count);
+
+		for (uint32_t i = 0; i < from->count; i++)
+			to->at[i] = is_kind(from->at[i], K_UNKNOWN) ? size : ref(from->at[i]);
+		slot_set(vm, v, val_obj(to));
+	}
+}
+
 bool unknown_solve(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw)
 {
 	(void)kw;
+	if (unknown_makes(name)) {
+		for (uint32_t i = 0; i < n; i++)
+			solve_sizes(vm, &a[i]);
+		return true;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (is_kind(a[i], K_LIST) && i == 0) {
 			if (!solve_list(vm, &a[i]))
@@ -188,29 +219,174 @@ static bool keeps_value(const struct str *method)
 	return false;
 }
 
-static bool has_tensor(struct val *a, uint32_t n, int depth)
+/* --- graphs of what is not known */
+
+/* The result of calls has no size that anybody knows; its graph is what counts. */
+static struct val with_graph(struct vm *vm, struct ag_tensor *graph, const char *what)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (is_kind(a[i], K_TENSOR))
+	struct val v = unknown_new(vm, "%s()", what);
+
+	if (graph && ag_requires_grad(graph))
+		AS(unknown, v)->graph = torch_wrap(vm, graph);
+	else
+		ag_release(graph);
+	return v;
+}
+
+static struct ag_tensor *opaque_of(struct vm *vm, struct ag_tensor *first, struct val *a,
+                                   uint32_t n, struct dict *kw)
+{
+	struct ag_tensor *inputs[TORCH_MAX_ARGS];
+	uint32_t count = 0;
+
+	if (first)
+		inputs[count++] = first;
+	for (uint32_t i = 0; i < n; i++)
+		gather_tensors(a[i], inputs, &count, TORCH_MAX_ARGS, 0);
+	if (kw)
+		gather_tensors(val_obj(kw), inputs, &count, TORCH_MAX_ARGS, 0);
+	return ag_opaque(ctx_of(vm), inputs, count, AG_F32, 0, NULL, false);
+}
+
+struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *kw, const char *what)
+{
+	vm_stand_in(vm, "%s()", what);
+	return with_graph(vm, opaque_of(vm, NULL, a, n, kw), what);
+}
+
+static bool has_graph(struct val v)
+{
+	return is_kind(v, K_UNKNOWN) && !is_null(root_of(AS(unknown, v))->graph);
+}
+
+struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
+{
+	struct val both[2] = {a, b};
+
+	if (is_kind(a, K_TENSOR) || is_kind(b, K_TENSOR) || (!has_graph(a) && !has_graph(b)) ||
+	    sub >= SUB_compare_equal)
+		return (struct val){.tag = PY_NOT_IMPLEMENTED};
+	return unknown_node(vm, both, 2, NULL, ir_sub_text(sub));
+}
+
+/* --- calls */
+
+static bool is_one_of(const struct str *method, const char *const *names)
+{
+	for (; method && *names; names++)
+		if (str_is(method, *names))
 			return true;
-		if (depth < 3 && (is_kind(a[i], K_LIST) || is_kind(a[i], K_TUPLE)) &&
-		    has_tensor(AS(list, a[i])->at, AS(list, a[i])->count, depth + 1))
-			return true;
-	}
 	return false;
 }
 
-/* A call of something unknown on tensors may carry their graphs on. */
+/* backward() of a value, or of a helper that is given one: accelerator.backward(loss) */
+static struct val run_backward(struct vm *vm, struct unknown *u, struct val *a, uint32_t n)
+{
+	struct ag_tensor *from[TORCH_MAX_ARGS];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		gather_tensors(a[i], from, &count, TORCH_MAX_ARGS, 0);
+	if (is_kind(u->base, K_UNKNOWN))
+		gather_tensors(u->base, from, &count, TORCH_MAX_ARGS, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!ag_requires_grad(from[i]))
+			continue;
+		return assumed_backward(vm, from[i], NULL, 0) ? val_none() : torch_raise(vm);
+	}
+	return val_none();
+}
+
+/* A container is given something, or gives it up. */
+static bool container_call(struct vm *vm, struct unknown *u, struct val *a, uint32_t n)
+{
+	static const char *const gives[] = {"append",     "extend", "insert",
+	                                    "appendleft", "add",    NULL};
+	static const char *const takes[] = {"pop", "popleft", NULL};
+
+	if (!is_kind(u->base, K_UNKNOWN))
+		return false;
+	if (n && is_one_of(u->method, gives))
+		unknown_keep(vm, AS(unknown, u->base), a[n - 1]);
+	else if (is_one_of(u->method, takes))
+		unknown_drop(vm, AS(unknown, u->base), false);
+	else if (!n && str_is(u->method, "clear"))
+		unknown_drop(vm, AS(unknown, u->base), true);
+	else
+		return false;
+	return !is_one_of(u->method, takes);
+}
+
+static bool loses_graph(const struct str *method)
+{
+	static const char *const names[] = {"detach", "item",   "tolist", "numpy", "size",
+	                                    "dim",    "argmax", "numel",  NULL};
+
+	return is_one_of(method, names);
+}
+
+/* What a call of something unknown gives: a graph if it was proved to, or may be. */
+static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint32_t n,
+                          struct dict *kw)
+{
+	struct unknown *u = is_kind(callee, K_UNKNOWN) ? AS(unknown, callee) : NULL;
+	const char *what = u ? u->what->at : type_name(vm, callee);
+	struct ag_tensor *result;
+	uint32_t call;
+
+	vm_stand_in(vm, "%s()", what);
+	if (u && loses_graph(u->method))
+		return unknown_new(vm, "%s()", what);
+	if (u && !is_null(u->graph))
+		return with_graph(vm, opaque_of(vm, tensor_of(u->graph), a, n, kw), what);
+	call = assumed_call(vm);
+	if (!call)
+		return unknown_new(vm, "%s()", what);
+	result = opaque_of(vm, assumed_parameter(vm), a, n, kw);
+	if (result)
+		assumed_made(
+		        vm, call, result,
+		        !u || u->is_model ||
+		                (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model));
+	return with_graph(vm, result, what);
+}
+
+/* As many as there will be, the first of them known: prepare(model, *loaders). */
+static struct val unknown_of(struct vm *vm, struct unknown *u, struct val *a, uint32_t n)
+{
+	struct val v = unknown_new(vm, "%s()", u->what->at);
+
+	for (uint32_t i = 0; i < n; i++)
+		unknown_set_item(vm, AS(unknown, v), val_int(i), a[i]);
+	return v;
+}
+
 struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
                               struct dict *kw)
 {
-	struct unknown *u = AS(unknown, callee);
+	static const char *const backward[] = {"backward", "manual_backward", NULL};
+	static const char *const prepare[] = {"prepare", "setup", "setup_dataloaders", NULL};
+	struct unknown *u = is_kind(callee, K_UNKNOWN) ? AS(unknown, callee) : NULL;
 
-	(void)kw;
-	if (u->method && is_kind(u->base, K_UNKNOWN) && keeps_value(u->method))
+	torch_of(vm)->exact = false;
+	/* A decorator gives back what it decorates. */
+	if (n == 1 && (!kw || !kw->count) && (is_kind(a[0], K_FUNCTION) || is_kind(a[0], K_CLASS)))
+		return ref(a[0]);
+	/* A tensor is not called: what is has no graph itself. */
+	if (u && !u->method)
+		slot_set(vm, &u->graph, val_null());
+	if (!u || !u->method)
+		return call_of(vm, callee, a, n, kw);
+	if (is_kind(u->base, K_UNKNOWN) && keeps_value(u->method))
 		return ref(u->base);
-	if (has_tensor(a, n, 0))
-		return torch_opaque(vm, a, n, u->what->at);
-	vm_stand_in(vm, "%s()", u->what->at);
-	return unknown_new(vm, "%s()", u->what->at);
+	if (is_one_of(u->method, backward))
+		return run_backward(vm, u, a, n);
+	if (container_call(vm, u, a, n))
+		return val_none();
+	/* They give back what they are given, wrapped. */
+	if (n && is_one_of(u->method, prepare)) {
+		vm_stand_in(vm, "%s()", u->what->at);
+		return n == 1 ? ref(a[0]) : unknown_of(vm, u, a, n);
+	}
+	return call_of(vm, callee, a, n, kw);
 }

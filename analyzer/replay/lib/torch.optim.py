@@ -1,4 +1,5 @@
 import math
+import _support
 import _torch
 import torch
 import torch.optim.lr_scheduler as lr_scheduler
@@ -12,6 +13,24 @@ class _Required:
 required = _Required()
 
 
+# Parameters that are not known are one: that of every model that is not known.
+def _known(params):
+    if _support.is_unknown(params):
+        return [_torch.assumed_parameter()]
+    known = []
+    unknown = False
+    for p in params:
+        if isinstance(p, tuple) and len(p) == 2:
+            p = p[1]
+        if _support.is_unknown(p):
+            unknown = True
+        else:
+            known.append(p)
+    if unknown or (not known and _torch.inexact()):
+        known.append(_torch.assumed_parameter())
+    return known
+
+
 class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
@@ -22,7 +41,7 @@ class Optimizer:
         if isinstance(params, torch.Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             + type(params).__name__)
-        param_groups = list(params)
+        param_groups = _known(params)
         if not param_groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(param_groups[0], dict):
@@ -34,7 +53,7 @@ class Optimizer:
 
     def add_param_group(self, param_group):
         params = param_group["params"]
-        param_group["params"] = [params] if isinstance(params, torch.Tensor) else list(params)
+        param_group["params"] = [params] if isinstance(params, torch.Tensor) else _known(params)
         for p in param_group["params"]:
             if not p.is_leaf:
                 raise ValueError("can't optimize a non-leaf Tensor")

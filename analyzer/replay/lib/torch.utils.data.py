@@ -1,9 +1,21 @@
+import _support
 import _torch
 import torch
 
 
+# What a dataset holds whose length is not known: enough for every replay.
+_UNKNOWN_LENGTH = 10000
+
+
+def _length(dataset):
+    n = len(dataset)
+    return _UNKNOWN_LENGTH if _support.is_unknown(n) else n
+
+
 # The order of the data is wanted even where numbers are not.
 def _permutation(n, generator):
+    if _support.is_unknown(n):
+        n = _UNKNOWN_LENGTH
     meta = _torch.set_meta(False)
     order = torch.randperm(n, generator=generator).tolist()
     _torch.set_meta(meta)
@@ -89,7 +101,7 @@ class SequentialSampler(Sampler):
         self.data_source = data_source
 
     def __iter__(self):
-        return iter(range(len(self.data_source)))
+        return iter(range(_length(self.data_source)))
 
     def __len__(self):
         return len(self.data_source)
@@ -104,10 +116,10 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self):
-        return len(self.data_source) if self._num_samples is None else self._num_samples
+        return _length(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self):
-        n = len(self.data_source)
+        n = _length(self.data_source)
         generator = self.generator
         if generator is None:
             generator = torch.Generator().manual_seed(_torch.draw_int63())
@@ -169,6 +181,8 @@ class BatchSampler(Sampler):
 
 def default_collate(batch):
     elem = batch[0]
+    if _support.is_unknown(elem):
+        return _support.unknown("batch")
     if isinstance(elem, torch.Tensor):
         return torch.stack(batch, 0)
     if isinstance(elem, bool):
@@ -198,6 +212,12 @@ class DataLoader:
         self.drop_last = drop_last
         self.generator = generator
         self._iterable = isinstance(dataset, IterableDataset)
+        self._unknown = any(_support.is_unknown(v) for v in (dataset, sampler, batch_sampler))
+        if self._unknown:
+            self.sampler, self.batch_sampler, self.collate_fn = sampler, batch_sampler, collate_fn
+            return
+        if _support.is_unknown(batch_size):
+            batch_size = self.batch_size = 4
         if sampler is None and not self._iterable:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         self.sampler = sampler
@@ -207,9 +227,13 @@ class DataLoader:
         self.collate_fn = collate_fn if collate_fn is not None else default_collate if batch_size else (lambda x: x)
 
     def __iter__(self):
+        if self._unknown:
+            return iter(_support.unknown("batches"))
         return _Iterator(self)
 
     def __len__(self):
+        if self._unknown:
+            return _support.unknown("len(loader)")
         if self.batch_sampler is not None:
             return len(self.batch_sampler)
         return len(self.dataset)
