@@ -6,7 +6,12 @@
 #include "analyzer/engine/run.h"
 #include "analyzer/replay/replay.h"
 
-enum { AUTO_STEPS = 16, ALWAYS_STEPS = REPLAY_STEPS, LEAST_STEPS = 4 };
+enum {
+	AUTO_STEPS = 16,
+	ALWAYS_STEPS = REPLAY_STEPS,
+	LEAST_STEPS = 4,
+	REFUTING_STEPS = 12, /* fewer tell nothing of what grows late */
+};
 
 /* What one file may cost without --confirm always; counted, so that every
  * machine stops at the same place. */
@@ -28,6 +33,7 @@ struct file_confirm {
 	const struct project_file *file;
 	struct arena arena; /* results, until they are copied */
 	VEC(struct finding *) findings;
+	VEC(struct span) places; /* theirs, as far as they are watched */
 	VEC(struct measured_loop) loops;
 };
 
@@ -55,6 +61,8 @@ static struct replay_result replay_at(struct run *run, struct file_confirm *conf
 	        .line = line,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
 	        .budget = always ? NULL : &auto_budget,
+	        .watch = confirm->places.at,
+	        .watch_count = confirm->places.count,
 	        .find_module = find_module,
 	        .data = data,
 	};
@@ -62,6 +70,7 @@ static struct replay_result replay_at(struct run *run, struct file_confirm *conf
 	return replay_run(&request);
 }
 
+/* Of the loop around a row, or (row 0) of the file's main loop; else the row. */
 static uint32_t loop_line(struct run *run, struct file_confirm *confirm, uint32_t row)
 {
 	struct replay_loop *loops;
@@ -146,6 +155,34 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 		finding->confidence = CONFIDENCE_CONFIRMED;
 }
 
+/* Nothing was guessed, the loop ran undisturbed, its every step came by the
+ * finding's place, and nothing grew. */
+static bool speaks_against(const struct replay_result *result, uint32_t place)
+{
+	return result->exact && !result->error && !result->limit &&
+	       result->count >= REFUTING_STEPS && result->watched &&
+	       result->watched[place] == result->count && result->bytes.kind == REPLAY_FLAT &&
+	       result->nodes.kind == REPLAY_FLAT;
+}
+
+/* What they say is that a series grows. */
+static bool can_be_refuted(const struct finding *finding)
+{
+	return strncmp(finding->rule->code, "GL10", 4) == 0 ||
+	       strcmp(finding->rule->code, "GL401") == 0 ||
+	       strcmp(finding->rule->code, "GL402") == 0;
+}
+
+/* By its own loop and by the program's main one: what is cleared in one of them
+ * may grow in the other. */
+static bool is_refuted(struct run *run, struct file_confirm *confirm, uint32_t place,
+                       const struct finding *finding, uint32_t row)
+{
+	return can_be_refuted(finding) && place < REPLAY_MOST_WATCHED &&
+	       speaks_against(measure(run, confirm, row), place) &&
+	       speaks_against(measure(run, confirm, 0), place);
+}
+
 /* Growth is what a replay can show: not modes, habits or single graphs. */
 static bool can_be_replayed(const struct finding *finding)
 {
@@ -194,6 +231,7 @@ static void replay_file(void *data, size_t index, unsigned worker)
 		const uint32_t row = source_position(finding->source, finding->span.start).row;
 
 		add_evidence(&file->arena, measure(confirm->run, file, row), finding);
+		finding->replay.refuted = is_refuted(confirm->run, file, i, finding, row);
 	}
 }
 
@@ -210,8 +248,10 @@ void run_confirm(struct run *run)
 		if (!can_be_replayed(finding) || !finding->source)
 			continue;
 		file = confirm_for(&confirm, finding->source);
-		if (file)
-			vec_push(&run->arena, &file->findings, finding);
+		if (!file)
+			continue;
+		vec_push(&run->arena, &file->findings, finding);
+		vec_push(&run->arena, &file->places, finding->span);
 	}
 	thread_pool_run(run->pool, confirm.files.count, replay_file, &confirm);
 	run->confirmed = confirm.files.count;

@@ -84,6 +84,10 @@ void run_filter(struct run *run)
 
 		if (!is_reported(run, choice, matchers, finding))
 			continue;
+		if (finding->replay.refuted) {
+			run->outcome.refuted++;
+			continue;
+		}
 		if (choice->has_severity && finding->severity > choice->severity)
 			finding->severity = choice->severity;
 		findings->at[kept++] = *finding;

@@ -32,6 +32,7 @@ static void pack_replay(struct text *out, const struct finding_replay *replay)
 {
 	pack_number(out, replay->verdict);
 	pack_number(out, replay->exact);
+	pack_number(out, replay->refuted);
 	pack_real(out, replay->bytes_per_step);
 	pack_real(out, replay->nodes_per_step);
 	pack_text(out, replay->reason);
@@ -113,6 +114,7 @@ static void unpack_replay(struct unpacking *in, struct finding_replay *replay)
 
 	replay->verdict = (enum evidence)unpack_number(in);
 	replay->exact = unpack_number(in) != 0;
+	replay->refuted = unpack_number(in) != 0;
 	replay->bytes_per_step = unpack_real(in);
 	replay->nodes_per_step = unpack_real(in);
 	replay->reason = unpack_text(in);

@@ -53,7 +53,8 @@ enum evidence {
 
 struct finding_replay {
 	enum evidence verdict;
-	bool exact; /* else structural: bytes are a lower bound */
+	bool exact;   /* else structural: bytes are a lower bound */
+	bool refuted; /* an exact replay in which it ran every step showed no growth */
 	uint32_t steps;
 	const int64_t *live_bytes; /* one per step */
 	double bytes_per_step;

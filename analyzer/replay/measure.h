@@ -32,6 +32,8 @@ struct replay {
 	uint32_t capacity;                    /* of result->samples */
 	uint64_t *node_marks, *storage_marks; /* newest ids at each sample */
 	uint32_t marks, mark_capacity;
+	uint64_t ran;        /* watched places, in this iteration */
+	uint32_t *watched;   /* in how many they ran */
 	struct id_set shown; /* tensors that a walk has met (census.c) */
 };
 

@@ -97,6 +97,8 @@ struct native_module {
 	struct val (*missing)(struct vm *vm, struct module *module, struct str *name);
 };
 
+enum { PY_MOST_WATCHED = 64 };
+
 struct vm {
 	struct arena *arena; /* code, lowered library */
 	struct intern *names;
@@ -144,6 +146,10 @@ struct vm {
 	block_id watched_header;
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
+	/* Spans of `watched`: called when what is last in one of them runs. */
+	const struct span *watch;
+	uint32_t watch_count; /* at most PY_MOST_WATCHED */
+	void (*on_watched)(struct vm *vm, uint32_t index);
 	/* May add to a class what was not needed so far; true: look again. */
 	bool (*complete_class)(struct vm *vm, struct cls *cls, struct str *name);
 	/* Called for what could not be known. */

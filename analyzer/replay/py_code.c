@@ -213,6 +213,26 @@ static struct code **code_slot(struct vm *vm, const struct ir_module *module, fu
 	return &table->codes[id.n];
 }
 
+/* Marks the last instruction of each watched span that lies in the function. */
+static void code_watch(struct vm *vm, struct code *code)
+{
+	for (uint32_t k = 0; k < vm->watch_count; k++) {
+		uint32_t last = 0;
+
+		for (uint32_t i = 1; i < code->func->insts.count; i++) {
+			const struct span span = code->func->insts.at[i].span;
+
+			if (span.start >= vm->watch[k].start && span.end <= vm->watch[k].end &&
+			    span.end > span.start)
+				last = i;
+		}
+		if (!last || code->insts[last].op == OP_COUNT)
+			continue;
+		code->insts[last].op = OP_COUNT;
+		code->insts[last].watch = (uint8_t)(k + 1);
+	}
+}
+
 struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 {
 	struct code **slot = code_slot(vm, module, id), *code = *slot;
@@ -237,6 +257,8 @@ struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 		if (code->func->slots.at[i].kind == SLOT_CELL ||
 		    code->func->slots.at[i].kind == SLOT_FREE)
 			code->has_cells = true;
+	if (vm->watch_count && vm->watched == module)
+		code_watch(vm, code);
 	*slot = code;
 	return code;
 }

@@ -17,6 +17,7 @@ struct code_arg {
 struct code_inst {
 	uint8_t op, sub;
 	uint8_t simple; /* a call without keywords and stars */
+	uint8_t watch;  /* op is OP_COUNT, and this is the watched span's number, from 1 */
 	uint16_t nargs;
 	uint16_t dst;
 	struct code_arg *args;

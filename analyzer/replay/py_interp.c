@@ -259,6 +259,17 @@ static enum step step_caught(struct run *run, struct frame *f, const struct code
 	return reg_put(f, in, ref(f->handled));
 }
 
+static enum step step_one(struct run *run, struct frame *f, const struct code_inst *in);
+
+static enum step step_watched(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct code_inst plain = *in;
+
+	plain.op = f->code->func->insts.at[in - f->code->insts].op;
+	run->vm->on_watched(run->vm, in->watch - 1u);
+	return step_one(run, f, &plain);
+}
+
 static enum step step_one(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	switch ((enum ir_op)in->op) {
@@ -331,7 +342,7 @@ static enum step step_one(struct run *run, struct frame *f, const struct code_in
 	case OP_drop:
 		return step_simple(run, f, in);
 	case OP_COUNT:
-		break;
+		return step_watched(run, f, in);
 	}
 	BUG("opcode %u", in->op);
 }

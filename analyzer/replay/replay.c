@@ -22,6 +22,7 @@ enum {
 	BYTES_WITHOUT_DATA = 512, /* times live_bytes: they are only counted */
 };
 
+_Static_assert((int)REPLAY_MOST_WATCHED == (int)PY_MOST_WATCHED, "one mask");
 _Static_assert((int)REPLAY_KINDS == (int)AG_KIND_COUNT, "by_kind is by enum ag_kind");
 
 const char *replay_memory_name(uint32_t kind)
@@ -82,6 +83,16 @@ static void take_sample(struct replay *r)
 		s->by_kind[k] = memory.by_kind[k];
 	measure_mark(r);
 	weights_note(r);
+	for (uint32_t i = 0; i < r->vm->watch_count; i++)
+		r->watched[i] += r->ran >> i & 1;
+	r->ran = 0;
+}
+
+static void on_watched(struct vm *vm, uint32_t index)
+{
+	struct replay *r = vm->user;
+
+	r->ran |= UINT64_C(1) << index;
 }
 
 static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
@@ -412,7 +423,14 @@ static void vm_start(struct replay *r, enum attempt attempt)
 		r->vm->on_iteration = on_iteration;
 		r->vm->watched_func = r->loop->func;
 		r->vm->watched_header = r->header;
+		r->vm->watch = request->watch;
+		r->vm->watch_count = request->watch_count < REPLAY_MOST_WATCHED
+		                             ? request->watch_count
+		                             : REPLAY_MOST_WATCHED;
+		r->vm->on_watched = on_watched;
 	}
+	r->watched = arena_array(request->arena, uint32_t, REPLAY_MOST_WATCHED + 1);
+	r->result->watched = r->watched;
 }
 
 /* Why it ended says whether another attempt has to be made. */

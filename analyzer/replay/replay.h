@@ -17,6 +17,7 @@ enum {
 	REPLAY_STEPS = 32, /* iterations without --steps */
 	REPLAY_MAX_STAND_INS = 64,
 	REPLAY_MAX_CHAIN = 24,
+	REPLAY_MOST_WATCHED = 64,
 };
 
 enum replay_kind {
@@ -64,6 +65,9 @@ struct replay_request {
 	uint32_t iterations;                /* stop after so many; 0: run the program to its end */
 	bool values;                        /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
+	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
+	const struct span *watch;
+	uint32_t watch_count;
 	/* The IR of a module of the project, NULL if there is none. */
 	const struct ir_module *(*find_module)(void *data, const char *name, bool *is_package);
 	void *data;
@@ -84,11 +88,12 @@ struct replay_result {
 	uint32_t chain_count;
 	const char *output; /* what the program printed */
 	size_t output_length;
-	const char *error;     /* the exception that ended it; NULL: none */
-	const char *traceback; /* the same with its frames */
-	const char *limit;     /* which budget ended it; NULL: none */
-	uint64_t steps;        /* instructions that ran */
-	uint64_t weights;      /* a digest of all weights' values, after 1, 2, 4, 8, ... iterations */
+	const char *error;       /* the exception that ended it; NULL: none */
+	const char *traceback;   /* the same with its frames */
+	const char *limit;       /* which budget ended it; NULL: none */
+	uint64_t steps;          /* instructions that ran */
+	const uint32_t *watched; /* for each watched place, in how many iterations it ran */
+	uint64_t weights; /* a digest of all weights' values, after 1, 2, 4, 8, ... iterations */
 };
 
 extern const struct replay_budget replay_default_budget;
