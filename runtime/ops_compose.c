@@ -311,12 +311,15 @@ bool op_run_cross(struct ag_frame *f)
 	struct ag_node *node;
 	int dim, ndim, i;
 
+	if (in[0]->ndim != in[1]->ndim)
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "linalg.cross: inputs must have the same number of dimensions.");
 	if (!ag_broadcast(c, in[0], in[1], &ndim, shape))
 		return false;
 	dim = ag_dim_of(c, arg_i(f, 2), ndim);
 	if (dim < 0)
 		return false;
-	if (!ndim || shape[dim] != 3)
+	if (!ndim || in[0]->shape[dim] != 3 || in[1]->shape[dim] != 3)
 		return ag_fail(
 		        c, AG_ERR_RUNTIME,
 		        "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld",
@@ -447,12 +450,19 @@ bool op_run_bilinear(struct ag_frame *f)
 	struct ag_tensor *x = arg_t(f, 0), *y = arg_t(f, 1), *w = arg_t(f, 2), *out;
 	int64_t shape[AG_MAX_DIMS], flat[2];
 	struct ag_value v[3];
-	int n = x->ndim;
+	int n = x->ndim, d;
 
 	if (n < 1 || y->ndim != n || w->ndim != 3 || x->shape[n - 1] != w->shape[1] ||
 	    y->shape[n - 1] != w->shape[2])
 		return ag_fail(c, AG_ERR_RUNTIME,
 		               "bilinear(): the sizes of inputs and weight do not fit");
+	for (d = 0; d < n - 1; d++) {
+		if (x->shape[d] != y->shape[d])
+			return ag_fail(c, AG_ERR_RUNTIME,
+			               "bilinear(): input batch dimensions do not match at dim %d: "
+			               "got %lld and %lld",
+			               d, (long long)x->shape[d], (long long)y->shape[d]);
+	}
 	memcpy(shape, x->shape, sizeof(shape));
 	flat[0] = ag_count(n - 1, shape);
 	flat[1] = x->shape[n - 1];

@@ -280,29 +280,58 @@ bool op_run_pairwise_distance(struct ag_frame *f)
 bool op_run_triplet_margin_loss(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
+	struct ag_tensor *anchor = arg_t(f, 0), *positive = arg_t(f, 1), *negative = arg_t(f, 2);
+	struct ag_tensor *near, *far, *out;
 	double p = arg_f(f, 4), eps = arg_f(f, 5);
-	struct ag_tensor *near = old_distance(c, arg_t(f, 0), arg_t(f, 1), p, eps);
-	struct ag_tensor *far = old_distance(c, arg_t(f, 0), arg_t(f, 2), p, eps), *out;
 	enum ag_loss_reduction r;
 
+	if (anchor->ndim != positive->ndim || anchor->ndim != negative->ndim)
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "The anchor, positive, and negative tensors are expected to have "
+		               "the same number of dimensions, but got: anchor %dD, positive %dD, "
+		               "and negative %dD inputs",
+		               anchor->ndim, positive->ndim, negative->ndim);
 	if (!ag_reduction_arg(f, 7, &r))
 		return false;
+	near = old_distance(c, anchor, positive, p, eps);
+	far = old_distance(c, anchor, negative, p, eps);
 	if (arg_b(f, 6))
-		far = op_minimum(c, far, old_distance(c, arg_t(f, 1), arg_t(f, 2), p, eps));
+		far = op_minimum(c, far, old_distance(c, positive, negative, p, eps));
 	out = clamp_min(c, op_sub(c, plus(c, near, arg_f(f, 3)), far), 0);
 	return ag_give_ref(f, ag_reduce_loss(c, out, r));
+}
+
+/* A variance for each input or, on the last dimension, one for all; NULL with an error. */
+static struct ag_tensor *fitting_variance(struct ag_ctx *c, const struct ag_tensor *x,
+                                          struct ag_tensor *var)
+{
+	int n = x->ndim;
+
+	if (ag_same_shape(x, var))
+		return var;
+	if (n && ag_shape_is(var, n - 1, x->shape))
+		return op_unsqueeze(c, var, -1);
+	if (n && var->ndim == n && var->shape[n - 1] == 1 &&
+	    !memcmp(x->shape, var->shape, (size_t)(n - 1) * sizeof(*x->shape)))
+		return var;
+	return ag_null(c, AG_ERR_VALUE, "var is of incorrect size");
 }
 
 /* input, target, var, full, eps, reduction */
 bool op_run_gaussian_nll_loss(struct ag_frame *f)
 {
 	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *x = arg_t(f, 0), *t = arg_t(f, 1), *var = op_clone(c, arg_t(f, 2)), *d,
-	                 *out;
-	struct ag_grad_mode mode = ag_no_grad(c);
-	struct ag_value v[2] = {ag_arg(var), ag_float(arg_f(f, 4))};
+	struct ag_tensor *x = arg_t(f, 0), *t = arg_t(f, 1), *d, *out;
+	struct ag_tensor *var = fitting_variance(c, x, arg_t(f, 2));
+	struct ag_grad_mode mode;
+	struct ag_value v[2] = {{.kind = AG_NONE}, ag_float(arg_f(f, 4))};
 	enum ag_loss_reduction r;
 
+	if (!var)
+		return false;
+	var = op_clone(c, var);
+	v[0] = ag_arg(var);
+	mode = ag_no_grad(c);
 	var = var ? op_inplace(c, AG_OP_clamp_min, v, 2) : NULL;
 	ag_set_grad_mode(c, mode);
 	if (!var || !ag_reduction_arg(f, 5, &r))

@@ -498,6 +498,11 @@ static bool subscript_open(struct ag_ctx *c, struct ag_tensor *t, const struct a
 			if (!ix->tensor || dim >= MAX_INDICES)
 				return ag_fail(c, AG_ERR_INDEX, "too many indices");
 			s->indices[dim] = ix->tensor;
+			/* One truth value takes all of a new dimension, or nothing. */
+			if (is_mask(ix->tensor) && !ix->tensor->ndim) {
+				s->indices[dim] = op_unsqueeze(c, ix->tensor, 0);
+				s->t = op_unsqueeze(c, s->t, dim);
+			}
 			s->count = (uint32_t)dim + 1;
 			/* Masks cover several dimensions but are one index. */
 			dim++;

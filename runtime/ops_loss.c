@@ -539,9 +539,20 @@ static void map_soft_margin(int64_t n, double *out, const double *const *in, con
 bool op_run_soft_margin_loss(struct ag_frame *f)
 {
 	struct ag_tensor *in[2];
+	int64_t shape[AG_MAX_DIMS];
 	enum ag_loss_reduction r;
 	double p[2] = {0, 0};
+	char a[128], b[128];
+	int ndim;
 
+	/* The input's negation is multiplied in place: it is not broadcast. */
+	if (!ag_broadcast(f->ctx, arg_t(f, 0), arg_t(f, 1), &ndim, shape))
+		return false;
+	if (!ag_shape_is(arg_t(f, 0), ndim, shape))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "output with shape %s doesn't match the broadcast shape %s",
+		               ag_shape_text(arg_t(f, 0)->ndim, arg_t(f, 0)->shape, a, sizeof(a)),
+		               ag_shape_text(ndim, shape, b, sizeof(b)));
 	return ag_reduction_arg(f, 2, &r) && ag_loss_operands(f, &in[0], &in[1]) &&
 	       pointwise_loss(f, AG_NODE_SoftMarginLoss, in, 2, 1, map_soft_margin, p, r, true);
 }

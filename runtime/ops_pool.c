@@ -45,6 +45,7 @@ static bool pool_size(struct ag_frame *f, struct pool *p, int d)
 
 bool pool_read(struct ag_frame *f, struct pool *p, int nd, int dilation, int ceil_mode)
 {
+	char text[128];
 	int d;
 
 	memset(p, 0, sizeof(*p));
@@ -53,6 +54,12 @@ bool pool_read(struct ag_frame *f, struct pool *p, int nd, int dilation, int cei
 	p->ceil_mode = arg_b(f, (uint32_t)ceil_mode);
 	if (!rank_fits(f, p->x, nd) || !arg_ints_n(f, 1, p->kernel, nd))
 		return false;
+	if (!p->x->shape[p->x->ndim - nd - 1])
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch "
+		               "size for input, but got:%s",
+		               nd + 1, nd + 2,
+		               ag_shape_text(p->x->ndim, p->x->shape, text, sizeof(text)));
 	memcpy(p->stride, p->kernel, sizeof(p->stride));
 	if (!arg_none(f, 2) && !(f->v[2].kind == AG_LIST && !f->v[2].count) &&
 	    !arg_ints_n(f, 2, p->stride, nd))

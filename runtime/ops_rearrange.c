@@ -206,6 +206,10 @@ bool op_run_roll(struct ag_frame *f)
 	if (k != n)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "shifts and dimensions must align. shifts: %d, dims:%d", n, k);
+	if (!a->ndim)
+		return ag_fail(f->ctx, AG_ERR_INDEX,
+		               "Dimension specified as %d but tensor has no dimensions",
+		               (int)dims[0]);
 	for (i = 0; i < n; i++) {
 		int d = ag_dim(f->ctx, a, dims[i]);
 

@@ -257,9 +257,12 @@ static int by_value(const void *a, const void *b)
 
 static double row_median(const double *row, int64_t n, const double *p)
 {
-	double *sorted = ag_alloc((size_t)n, sizeof(*sorted)), value;
+	double *sorted, value;
 
 	(void)p;
+	if (!n)
+		return NAN;
+	sorted = ag_alloc((size_t)n, sizeof(*sorted));
 	memcpy(sorted, row, (size_t)n * sizeof(*sorted));
 	qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
 	value = isnan(sorted[n - 1]) ? sorted[n - 1] : sorted[(n - 1) / 2];
@@ -281,7 +284,7 @@ static bool extreme(struct ag_frame *f, enum ag_node_kind kind, ag_row_fn *fn, b
 	} else {
 		ag_reduction_dims(a, (1u << a->ndim) - 1, false, &r);
 	}
-	if (!r.inner)
+	if (!r.inner && kind != AG_NODE_MedianAll)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "%s(): Expected reduction dim to be specified for input.numel() == "
 		               "0. Specify the reduction dim with the 'dim' argument.",

@@ -117,12 +117,20 @@ static bool pad_inside(struct ag_frame *f, const int64_t *pads, int nd, enum spa
 	struct ag_tensor *x = arg_t(f, 0);
 	struct spatial s = {.kind = kind, .nd = nd};
 	int64_t shape[AG_MAX_DIMS];
+	char text[128];
 	int d;
 
 	if (nd < 1 || nd > SPATIAL_DIMS || (x->ndim != nd + 1 && x->ndim != nd + 2))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Only 2D, 3D, 4D, 5D padding with non-constant padding are "
 		               "supported for now");
+	/* The batch may be empty, but no channels; sizes are looked at below. */
+	if (!x->shape[x->ndim - nd - 1] && kind != SPATIAL_CIRCULAR)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size "
+		               "and other non-zero dimensions for input, but got: %s",
+		               nd + 1, nd + 2,
+		               ag_shape_text(x->ndim, x->shape, text, sizeof(text)));
 	memcpy(shape, x->shape, sizeof(shape));
 	for (d = 0; d < nd; d++) {
 		int64_t before = pads[2 * (nd - 1 - d)], after = pads[2 * (nd - 1 - d) + 1];

@@ -144,6 +144,8 @@ bool op_run_mT(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0);
 
+	if (!a->ndim)
+		return ag_give(f, ag_permute(f->ctx, a, NULL, 0));
 	if (a->ndim < 2)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "tensor.mT is only supported on matrices or batches of matrices. "

@@ -380,6 +380,9 @@ static bool dropout(struct ag_frame *f, bool channels)
 	if (p < 0 || p > 1)
 		return ag_fail(c, AG_ERR_VALUE,
 		               "dropout probability has to be between 0 and 1, but got %g", p);
+	if (channels && a->ndim < 2)
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "Feature dropout requires at least 2 dimensions in the input");
 	if (!arg_b(f, 2) || p == 0 || !a->numel)
 		return ag_give_ref(f, a);
 	memcpy(shape, a->shape, sizeof(shape));

@@ -23,7 +23,7 @@ static bool open_run(struct row_run *run, const json_t *document, const json_t *
 	run->machine.ctx = run->ctx;
 	return row_make_inputs(run, document, json_object_get(value_case, "inputs"),
 	                       json_object_get(value_case, "needs")) &&
-	       row_execute(run, document, row);
+	       row_execute_case(run, document, row, value_case);
 }
 
 static void close_run(struct row_run *run)

@@ -197,6 +197,20 @@ bool row_execute(struct row_run *run, const json_t *document, const json_t *row)
 	return true;
 }
 
+bool row_execute_case(struct row_run *run, const json_t *document, const json_t *row,
+                      const json_t *value_case)
+{
+	const char *name = json_string_value(json_object_get(value_case, "default"));
+	enum ag_dtype before = ag_default_dtype(run->ctx), dtype;
+	bool done;
+
+	if (name && ag_dtype_find(name, &dtype))
+		ag_set_default_dtype(run->ctx, dtype);
+	done = row_execute(run, document, row);
+	ag_set_default_dtype(run->ctx, before);
+	return done;
+}
+
 const char *row_failure(const struct row_run *run)
 {
 	const struct ag_error *error = ag_error(run->ctx);

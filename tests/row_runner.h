@@ -38,6 +38,9 @@ struct row_run {
 /* Makes the inputs of `specs`, those named in `needs` with grad. False: ag_error tells. */
 bool row_make_inputs(struct row_run *run, const json_t *document, const json_t *specs,
                      const json_t *needs);
+/* With the default dtype that the case names. */
+bool row_execute_case(struct row_run *run, const json_t *document, const json_t *row,
+                      const json_t *value_case);
 bool row_execute(struct row_run *run, const json_t *document, const json_t *row);
 void row_release(struct row_run *run);
 const char *row_failure(const struct row_run *run);

@@ -141,7 +141,7 @@ static bool check_error(const struct row_run *run, bool done, const json_t *erro
 	if (done)
 		return row_differ(message, "no error, but PyTorch raises %s", want);
 	got = ag_status_exception(ag_error(run->ctx)->status);
-	if (strcmp(got, want) != 0)
+	if (strcmp(want, "Exception") != 0 && strcmp(got, want) != 0)
 		return row_differ(message, "%s (%s), but PyTorch raises %s", got, row_failure(run),
 		                  want);
 	return true;
@@ -156,7 +156,7 @@ static bool check_case(struct row_run *run, const json_t *document, const json_t
 	if (!row_make_inputs(run, document, json_object_get(value_case, "inputs"),
 	                     json_object_get(value_case, "needs")))
 		return row_differ(message, "inputs: %s", row_failure(run));
-	done = row_execute(run, document, row);
+	done = row_execute_case(run, document, row, value_case);
 	if (error)
 		return check_error(run, done, error, message);
 	if (!done)
@@ -306,7 +306,7 @@ bool row_check_second(const json_t *document, const json_t *row, struct row_mess
 	run.machine.ctx = run.ctx;
 	if (!row_make_inputs(&run, document, json_object_get(value_case, "inputs"),
 	                     json_object_get(value_case, "needs")) ||
-	    !row_execute(&run, document, row))
+	    !row_execute_case(&run, document, row, value_case))
 		same = row_differ(message, "%s", row_failure(&run));
 	else if (coarsest(&run) < AG_F32)
 		same = true; /* halves are rounded at other places on the way */

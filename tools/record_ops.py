@@ -12,13 +12,14 @@ Fields of a row
            nodes: nodes added by the row, results first (AccumulateGrad not counted)
            new: bytes the row left allocated; kept: bytes live when only the results are held;
            after: those bytes after backward; outputs: shape, dtype, requires_grad, storage bytes
-  values   per choice of shapes: outputs and gradients of sum(output * weight), where element i
+  values   per choice of shapes ("default": the default dtype that the row ran with): outputs and gradients of sum(output * weight), where element i
            of a weight is (i * 7 % 11 - 5) / 4; "error" where PyTorch raises
   second   for the inputs in double: the gradients of sum(gradient * weight) by the inputs and by
            the weights of the first order, null if PyTorch has none
 """
 
 import ast
+import contextlib
 import warnings
 
 import numpy
@@ -226,7 +227,7 @@ def run_row(code, names, values):
         out = eval(compile(ast.Expression(last.value), "row", "eval"), scope)
     else:
         exec(compile(ast.Module([last], []), "row", "exec"), scope)
-        out = None
+        out = values[0]  # the first input, changed in place
     scope = None
     return flat(out)
 
@@ -318,7 +319,7 @@ def run_for_memory(row, needs):
             values[i] = leaves[-1].clone()  # so that nothing but the graph keeps it
     stops = {v.grad_fn for v in values if v.grad_fn is not None}
     AllocationLog.mark()
-    results = run_row(row["code"], names, values) or [values[0]]
+    results = run_row(row["code"], names, values)
     AllocationLog.mark()
     out = {"needs": sorted(needs), "nodes": nodes_of(results, stops), "outputs": []}
     for r in results:
@@ -376,7 +377,16 @@ def described(tensor):
     return {"shape": list(tensor.shape), "dtype": str(tensor.dtype)[6:], "data": numbers(tensor)}
 
 
-def values_case(row, specs, needs):
+@contextlib.contextmanager
+def default_of(case):
+    torch.set_default_dtype(getattr(torch, case.get("default", "float32")))
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def values_case(row, specs, needs, **more):
     names = [spec["name"] for spec in specs]
     values, leaves = make_inputs(specs), []
     needs = {n for n, v in zip(names, values) if n in needs and v.is_floating_point()}
@@ -384,14 +394,17 @@ def values_case(row, specs, needs):
         if name in needs:
             leaves.append(values[i].requires_grad_(True))
             values[i] = leaves[-1].clone()
-    case = {"inputs": specs, "needs": sorted(needs)}
+    case = dict(more, inputs=specs, needs=sorted(needs))
     try:
-        results = run_row(row["code"], names, values) or [values[0]]
+        with default_of(case):
+            results = run_row(row["code"], names, values)
         heads = [r for r in results if r.requires_grad]
+        case["error"] = None  # from here on: of the backward
         grads = torch.autograd.grad(heads, leaves, [weight_like(h) for h in heads],
                                     allow_unused=True) if heads and leaves else []
+        del case["error"]
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
-        case["error"] = type(error).__name__
+        case["error"] = "Backward" if "error" in case else type(error).__name__
         return case
     case["outputs"] = [described(r) for r in results]
     case["grads"] = [None if g is None else numbers(g) for g in grads]
@@ -408,7 +421,8 @@ def second_order(row, specs, needs):
             leaves.append(values[i].requires_grad_(True))
             values[i] = leaves[-1].clone()
     try:
-        results = run_row(row["code"], names, values) or [values[0]]
+        with default_of({"default": "float64"}):
+            results = run_row(row["code"], names, values)
         heads = [r for r in results if r.requires_grad]
         weights = [weight_like(h).requires_grad_(True) for h in heads]
         grads = torch.autograd.grad(heads, leaves, weights, create_graph=True, allow_unused=True)
@@ -440,6 +454,36 @@ def memory_in_half(row, needs):
     return [dict(out, inputs=specs)]
 
 
+def resized(specs, sizes):
+    """The inputs with each size replaced as `sizes` says, wherever it occurs."""
+    return [dict(s, shape=[sizes.get(n, n) for n in s["shape"]]) for s in specs]
+
+
+def emptied(specs):
+    """The inputs with nothing in the first dimension of the first, and of those that go with it."""
+    first = specs[0]["shape"]
+
+    def follows(shape):
+        return shape[:1] == first[:1] and (shape == first or len(shape) < len(first))
+    return [dict(s, shape=[0] + s["shape"][1:]) if follows(s["shape"]) else s for s in specs]
+
+
+def further_shapes(specs):
+    """Other sizes, an empty first dimension, no dimensions, and an operand that is broadcast."""
+    sizes = {n for s in specs for n in s["shape"]}
+    if not sizes:
+        return
+    yield resized(specs, {n: n + 1 for n in sizes if n > 1})
+    if specs[0]["shape"] and all(s["kind"] != "spd" for s in specs):
+        yield emptied(specs)
+    # A matrix decomposition of a tensor without dimensions crashes PyTorch.
+    if all(s["shape"] == specs[0]["shape"] and s["kind"] != "spd" for s in specs):
+        yield [dict(s, shape=[]) for s in specs]
+        if len(specs) > 1:
+            yield [specs[0]] + [dict(s, shape=s["shape"][-1:]) for s in specs[1:]]
+            yield [dict(specs[0], shape=specs[0]["shape"][:-1] + [1])] + specs[1:]
+
+
 def record_row(name, code, inputs, variants, shapes):
     specs = parse_inputs(inputs)
     names = [spec["name"] for spec in specs]
@@ -449,11 +493,19 @@ def record_row(name, code, inputs, variants, shapes):
     choices = [set() if v == "none" else set(v.split("+")) for v in variants.split()]
     row["memory"] = [memory(row, needs) for needs in choices] + memory_in_half(row, choices[0])
     row["values"] = [values_case(row, specs, choices[0])]
-    if "zeros(1" not in code and "nn." not in code:  # what the line makes itself is float32
-        row["values"].append(values_case(row, in_double(specs), choices[0]))
-        row["second"] = second_order(row, in_double(specs), choices[0])
-    for text in shapes:
-        row["values"].append(values_case(row, parse_inputs(text), choices[0]))
+    row["values"].append(values_case(row, in_double(specs), choices[0], default="float64"))
+    row["second"] = second_order(row, in_double(specs), choices[0])
+    # Layers have their sizes in the line, and PyTorch's LSTM crashes on others.
+    generated = [] if "nn." in code or "lstm" in code else further_shapes(specs)
+    given = [(text, parse_inputs(text)) for text in shapes]
+    for text, more in given + [(None, more) for more in generated]:
+        if more not in [case["inputs"] for case in row["values"]]:
+            case = values_case(row, more, choices[0])
+            if text is None and "error" in case:
+                if case["error"] == "Backward":  # some shuffles of nothing: not to be imitated
+                    continue
+                case["error"] = "Exception"  # that there is one is what counts
+            row["values"].append(case)
     return row
 
 
