@@ -146,6 +146,9 @@ struct analysis {
 	VEC(object_id) pinned;           /* roots beside the frames */
 	VEC(struct site) backwards;      /* where backward or autograd.grad runs */
 	VEC(object_id) walk;             /* scratch of graph_walk */
+	VEC(object_id) held;             /* scratch of tensors_in */
+	uint32_t *held_marks;
+	uint32_t held_room, held_round;
 	uint32_t *marks;
 	uint32_t mark_room, mark_round;
 	uint32_t backward_now; /* the site that runs, a bit of 32 */
@@ -380,6 +383,7 @@ enum loop_kind {
 	LOOP_LIST = 16,   /* things the program has made */
 	LOOP_DATA = 32,   /* what is loaded */
 	LOOP_AROUND = 64, /* there is one that makes the holder anew */
+	LOOP_CALLS = 128, /* the holder is older than the outermost call */
 };
 /* What the loops around an instruction go over that the holder outlives. */
 unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,

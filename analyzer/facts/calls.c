@@ -7,8 +7,7 @@
 static bool too_deep(const struct analysis *a, const struct state *state, context_id context)
 {
 	return a->exhausted || state->count > FACTS_MAX_OBJECTS ||
-	       context_get(a, context)->depth >=
-	               (a->making ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
+	       context_get(a, context)->depth >= (a->making ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
 }
 
 /* Into containers that are known one goes down to what they hold. */
@@ -253,11 +252,44 @@ value_id call_object(struct analysis *a, struct activation *act, struct state *s
 	}
 }
 
+/* `x.backward()` where x is one of several: one method of whichever it is. */
+static bool same_method(struct analysis *a, const struct state *state, const struct value *callees,
+                        value_id *receivers)
+{
+	value_id method = {0};
+
+	for (uint32_t i = 0; i < callees->count; i++) {
+		const struct object *bound = object_read(state, callees->refs[i]);
+		const object_id receiver = value_single(a, bound->of);
+		const object_id function = value_single(a, bound->with);
+
+		if (def_of(a, callees->refs[i])->kind != OBJECT_BOUND || !function.n ||
+		    def_of(a, function)->kind != OBJECT_EXTERNAL || !receiver.n ||
+		    def_of(a, receiver)->kind == OBJECT_CLASS ||
+		    (i > 0 && bound->with.n != method.n))
+			return false;
+		method = bound->with;
+		*receivers = value_join(a, *receivers, bound->of);
+	}
+	return true;
+}
+
+static value_id call_together(struct analysis *a, struct activation *act, struct state *state,
+                              struct call call, object_id bound, value_id receivers)
+{
+	struct argument room[MAX_ARGUMENTS + 1];
+	struct call full = with_receiver(call, bound, a, room);
+
+	room[0].value = receivers;
+	return call_value(a, act, state, full, object_read(state, bound)->with);
+}
+
 value_id call_value(struct analysis *a, struct activation *act, struct state *state,
                     struct call call, value_id callee)
 {
 	const struct value *v = value_get(a, callee);
 	struct state *joined = NULL;
+	value_id receivers = {0};
 	value_id result = v->flags & (V_CLEAN | V_NUMBER | V_STRING) ? value_flags(a, V_CLEAN)
 	                                                             : (value_id){0};
 
@@ -265,6 +297,9 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
 		return value_join(a, result, call_object(a, act, state, call, v->refs[0]));
 	if (v->count == 0)
 		return call_unknown(a, act, state, call, callee);
+	if (same_method(a, state, v, &receivers))
+		return value_join(a, result,
+		                  call_together(a, act, state, call, v->refs[0], receivers));
 	for (uint32_t i = 0; i < v->count && i < FACTS_CALLEES; i++) {
 		struct state *branch = state_copy(a, state);
 

@@ -520,6 +520,24 @@ static value_id instance_iterate(struct analysis *a, struct activation *act, str
 	return unknown_value(a, act, state, inst, 0, value_of(a, id));
 }
 
+/* Each iteration is given another part, of the same kind as those before. */
+static value_id unknown_next(struct analysis *a, struct activation *act, struct state *state,
+                             uint32_t inst, object_id owner)
+{
+	const object_id before = value_single(a, field_get(object_read(state, owner), UINT32_MAX));
+	value_id next = unknown_part(a, act, state, inst, owner, UINT32_MAX, 0);
+	object_id id;
+
+	if (before.n == 0)
+		return next;
+	next = unknown_value(a, act, state, inst, 0, value_of(a, owner));
+	id = value_single(a, next);
+	object_write(a, state, id)->flags |= object_read(state, before)->flags;
+	def_of(a, id)->proven_module |= def_of(a, before)->proven_module;
+	def_of(a, id)->tensor_seen |= object_read(state, id)->tensor;
+	return next;
+}
+
 static value_id object_iterate(struct analysis *a, struct activation *act, struct state *state,
                                uint32_t inst, object_id id)
 {
@@ -542,7 +560,7 @@ static value_id object_iterate(struct analysis *a, struct activation *act, struc
 	case OBJECT_INSTANCE:
 		return instance_iterate(a, act, state, inst, id);
 	case OBJECT_UNKNOWN:
-		return unknown_part(a, act, state, inst, id, UINT32_MAX, 0);
+		return unknown_next(a, act, state, inst, id);
 	default:
 		return value_flags(a, V_CLEAN);
 	}
@@ -667,6 +685,33 @@ static value_id unpack_element(struct analysis *a, struct activation *act, struc
 	}
 }
 
+/* `first, *rest, last = …`: of a tuple whose elements are known each goes to its place. */
+static void unpack_rest(struct analysis *a, struct activation *act, struct state *state,
+                        uint32_t inst, value_id value, uint32_t before, uint32_t after,
+                        struct object *built)
+{
+	object_id rest = site_object(a, act, inst, 1, OBJECT_LIST), only = value_single(a, value);
+	const struct object *whole = object_read(state, only);
+	const enum object_kind kind = only.n ? container_kind(a, state, only) : OBJECT_NONE;
+	const uint32_t count = whole->field_count;
+	struct object *list = object_renew(a, state, rest);
+
+	if ((kind == OBJECT_TUPLE || kind == OBJECT_LIST) && whole->elements.n == 0 &&
+	    count >= before + after && (!count || whole->fields[count - 1].key == count - 1)) {
+		for (uint32_t k = before; k < count - after; k++)
+			field_set(a, list, k - before, whole->fields[k].value);
+		for (uint32_t k = 0; k < after; k++)
+			field_set(a, built, before + 1 + k, whole->fields[count - after + k].value);
+	} else {
+		value_id items = iterate(a, act, state, inst, value);
+
+		elements_join(a, object_write(a, state, rest), items);
+		for (uint32_t k = 0; k < after; k++)
+			field_set(a, built, before + 1 + k, items);
+	}
+	field_set(a, built, before, value_of(a, rest));
+}
+
 value_id unpack_value(struct analysis *a, struct activation *act, struct state *state,
                       uint32_t inst, value_id value, uint32_t shape)
 {
@@ -685,16 +730,8 @@ value_id unpack_value(struct analysis *a, struct activation *act, struct state *
 			                  unpack_element(a, act, state, inst, v->refs[i], k));
 		field_set(a, &built, k, item);
 	}
-	if (star || after) {
-		object_id rest = site_object(a, act, inst, 1, OBJECT_LIST);
-		value_id items = iterate(a, act, state, inst, value);
-
-		elements_join(a, object_renew(a, state, rest), items);
-		if (star)
-			field_set(a, &built, before, value_of(a, rest));
-		for (uint32_t k = 0; k < after; k++)
-			field_set(a, &built, before + 1 + k, items);
-	}
+	if (star || after)
+		unpack_rest(a, act, state, inst, value, before, after, &built);
 	built.stamp = state->stamp;
 	*object_renew(a, state, tuple) = built;
 	return value_of(a, tuple);

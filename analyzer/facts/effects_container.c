@@ -432,6 +432,26 @@ static value_id get_attribute(struct effect *e)
 	return all.n ? all : unknown_value(e->a, e->act, e->state, e->call.inst, 0xd0, object);
 }
 
+/* [{"params": [...], "lr": 0.1, ...}, ...] */
+static value_id parameter_groups(struct effect *e, value_id optimizers)
+{
+	const struct value *v = value_get(e->a, optimizers);
+	const sym_id params = intern_text(e->a->names, "params", 6);
+	object_id group = new_container(e, 0xd5, OBJECT_DICT);
+	value_id parameters = {0};
+	struct object *object;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		parameters = value_join(
+		        e->a, parameters,
+		        tensors_in(e->a, e->state, object_read(e->state, v->refs[i])->elements, 2));
+	parameters = filled(e, 0xd6, OBJECT_LIST, parameters);
+	object = object_write(e->a, e->state, group);
+	field_set(e->a, object, const_object(e->a, SUB_const_str, params).n, parameters);
+	elements_join(e->a, object, value_flags(e->a, V_NUMBER));
+	return filled(e, 0xd7, OBJECT_LIST, value_of(e->a, group));
+}
+
 value_id effect_gets(struct effect *e)
 {
 	value_id source = effect_target(e), key = effect_argument(e, 1, NULL);
@@ -452,6 +472,8 @@ value_id effect_gets(struct effect *e)
 	case KIND_SET:
 	case KIND_TUPLE:
 		return effect_container(e);
+	case KIND_GROUPS:
+		return parameter_groups(e, source);
 	case KIND_ELEMENT:
 		if (strcmp(name, "builtins.max") == 0 || strcmp(name, "builtins.min") == 0)
 			return one_of(e);

@@ -17,6 +17,20 @@ static unsigned saved_bits(const struct api_entry *entry)
 	               : 0;
 }
 
+/* Parameters live anyway, numbers weigh nothing: a node that saves only those saves nothing. */
+static bool saves_little(struct effect *e, value_id operands)
+{
+	const value_id tensors = tensors_in(e->a, e->state, operands, 2);
+	const struct value *v = value_get(e->a, tensors);
+	unsigned all = T_SCALAR | T_LEAF;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		all &= object_read(e->state, v->refs[i])->tensor;
+	return v->count > 0 &&
+	       (all & T_SCALAR ||
+	        (all & T_LEAF && !api_has(e->entry, API_SAVES_RESULT | API_SAVES_HIDDEN)));
+}
+
 static bool is_in(const char *const *names, size_t count, const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -155,7 +169,8 @@ value_id effect_passes(struct effect *e)
 		e->entry = before;
 		return result;
 	}
-	return effect_result(e, operands, entry_bits(e));
+	return effect_result(e, operands,
+	                     entry_bits(e) & ~(unsigned)(saves_little(e, operands) ? T_SAVES : 0));
 }
 
 static uint32_t bits_of(struct effect *e, value_id value)
@@ -259,7 +274,7 @@ static void switch_training(struct effect *e, const struct value *modules)
 	evaluates |= mode.n && def_of(e->a, mode)->sub == SUB_const_false;
 	for (uint32_t i = 0; i < modules->count; i++)
 		if (object_read(e->state, modules->refs[i])->flags & O_MODULE)
-			set_training(e, modules->refs[i], !evaluates, known && modules->count == 1);
+			set_training(e, modules->refs[i], !evaluates, known);
 }
 
 static value_id moved_module(struct effect *e, value_id modules)
@@ -378,6 +393,15 @@ static bool is_made_each_time(const struct analysis *a, const struct activation 
 	       made_inside(a, def_of(a, id), where, loop);
 }
 
+/* A parameter is as old as its module, wherever it is asked for. */
+static unsigned target_loops(struct analysis *a, const struct activation *act,
+                             const struct state *state, uint32_t inst, object_id target)
+{
+	return object_read(state, target)->flags & O_PARAMETERS
+	               ? LOOP_CALLS
+	               : loops_over(a, act, state, inst, target, (struct variable){0});
+}
+
 static void check_accumulator(struct analysis *a, struct activation *act, struct state *state,
                               uint32_t inst, object_id target, value_id operands)
 {
@@ -397,6 +421,7 @@ static void check_accumulator(struct analysis *a, struct activation *act, struct
 		p = event_note(a, act, inst, EVENT_CHAIN, target, v->refs[i]);
 		p->holder_kind = HOLDER_TENSOR;
 		p->flags |= EVENT_ACCUMULATES;
+		p->loops |= target_loops(a, act, state, inst, target);
 		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS)
 			p->flags |= EVENT_WEIGHTS;
 	}
@@ -421,6 +446,7 @@ static void check_average(struct analysis *a, struct activation *act, struct sta
 
 			p->flags |= EVENT_WEIGHTS;
 			p->holder_kind = HOLDER_TENSOR;
+			p->loops |= target_loops(a, act, state, inst, target);
 		}
 }
 
@@ -461,8 +487,6 @@ value_id effect_cuts_in_place(struct effect *e)
 		struct object *object = object_write(e->a, e->state, v->refs[i]);
 
 		object->tensor |= T_BARE;
-		if (v->count > 1)
-			continue;
 		object->tensor &= ~(unsigned)(T_GRAPH | T_ASSUMED | T_LEAF);
 		object->parents = (value_id){0};
 	}

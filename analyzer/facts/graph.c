@@ -65,20 +65,50 @@ static bool holds_others(enum object_kind kind)
 	}
 }
 
-value_id tensors_in(struct analysis *a, const struct state *state, value_id value, int depth)
+static uint32_t held_begin(struct analysis *a)
+{
+	if (a->held_room < a->defs.count * 2) {
+		a->held_room = a->defs.count * 4;
+		a->held_marks = arena_array(a->arena, uint32_t, a->held_room);
+	}
+	a->held.count = 0;
+	return ++a->held_round;
+}
+
+/* Queues what else is held: each thing once, however many ways lead to it. */
+static void look_into(struct analysis *a, value_id value, uint32_t round)
 {
 	const struct value *v = value_get(a, value);
-	value_id found = {0};
 
 	for (uint32_t i = 0; i < v->count; i++) {
-		object_id id = v->refs[i];
-		const struct object *object = object_read(state, id);
+		const object_id id = v->refs[i];
 
+		if (a->held_marks[id.n] == round ||
+		    (!is_tensor_like(a, id) && !holds_others(def_of(a, id)->kind)))
+			continue;
+		a->held_marks[id.n] = round;
+		vec_push(a->arena, &a->held, id);
+	}
+}
+
+value_id tensors_in(struct analysis *a, const struct state *state, value_id value, int depth)
+{
+	const uint32_t round = held_begin(a);
+	value_id found = {0};
+
+	look_into(a, value, round);
+	for (uint32_t i = 0, level = a->held.count; i < a->held.count; i++) {
+		const object_id id = a->held.at[i];
+
+		if (i == level) {
+			level = a->held.count;
+			depth--;
+		}
 		if (is_tensor_like(a, id) && !def_of(a, id)->no_tensor)
 			found = value_join(a, found, value_of(a, id));
-		if (depth > 0 && holds_others(def_of(a, id)->kind) && !(object->flags & O_MODULE))
-			found = value_join(a, found,
-			                   tensors_in(a, state, held_by(a, state, id), depth - 1));
+		if (depth > 0 && holds_others(def_of(a, id)->kind) &&
+		    !(object_read(state, id)->flags & O_MODULE))
+			look_into(a, held_by(a, state, id), round);
 	}
 	return found;
 }
@@ -385,7 +415,6 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 {
 	const value_id tensors = tensors_in(a, state, losses, 2);
 	const struct value *v = value_get(a, tensors);
-	const bool strong = v->count == 1;
 	struct reach reach = {0};
 
 	a->trains = true;
@@ -403,7 +432,7 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 			continue;
 		}
 		object->tensor |= T_FREED;
-		if (strong && !is_older(id))
+		if (!is_older(id)) /* of several, whichever it was */
 			object->tensor &= ~(unsigned)T_LIVE;
 		def_gather(a, id, object);
 	}

@@ -237,8 +237,7 @@ static bool is_one_pass(const struct pending *p)
 {
 	return (p->loops & ~(unsigned)LOOP_AROUND) == LOOP_MODULES &&
 	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_DATA_STORE ||
-	        p->kind == EVENT_VIEW_STORE) &&
-	       (p->kind != EVENT_CHAIN || !(p->flags & EVENT_WEIGHTS));
+	        p->kind == EVENT_VIEW_STORE);
 }
 
 static bool is_local(const struct analysis *a, const struct pending *p)

@@ -90,8 +90,10 @@ static unsigned kind_of_iterable(struct analysis *a, const struct state *state, 
 		case OBJECT_ITERATOR:
 			kinds |= kind_of_elements(a, state, contents_of(a, o), 2);
 			break;
-		case OBJECT_DICT:
-			kinds |= LOOP_COUNT;
+		case OBJECT_DICT: /* its keys */
+			kinds |= kind_of_elements(a, state, contents_of(a, o), 0) == LOOP_MODULES
+			                 ? LOOP_MODULES
+			                 : LOOP_COUNT;
 			break;
 		case OBJECT_INSTANCE:
 			kinds |= o->flags & O_MODULE ? LOOP_MODULES : LOOP_DATA;
@@ -150,5 +152,5 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
 		inst = c->call;
 		context = c->parent;
 	}
-	return kinds;
+	return kinds | LOOP_CALLS;
 }

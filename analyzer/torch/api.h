@@ -102,6 +102,7 @@ enum api_kind { /* what comes out */
 	        KIND_HANDLE,   /* a hook's handle */
 	        KIND_OBJECT,   /* see api_result_class */
 	        KIND_CONTEXT,  /* a context manager */
+	        KIND_GROUPS,   /* an optimizer's param_groups: dicts of parameters and numbers */
 	        KIND_CONSTANT, /* dtype, device, generator, stream, class ... */
 	        KIND_COUNT
 };
@@ -139,6 +140,7 @@ enum api_kind { /* what comes out */
 #define API_OPAQUE        API_BIT(28) /* a kernel or workspace whose hidden bytes are not known */
 #define API_NESTED        API_BIT(29) /* the second element of its tuple is a tuple of two: LSTM */
 #define API_SIZES         API_BIT(30) /* the numbers it is given are the sizes of its dimensions */
+#define API_SCALAR        API_BIT(31) /* one number, unless a dimension or no reduction is asked */
 
 enum api_mode { API_MODE_KEEP, API_MODE_OFF, API_MODE_ON, API_MODE_INFERENCE, API_MODE_ARGUMENT };
 #define API_MODE_SHIFT  40

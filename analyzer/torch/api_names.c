@@ -80,6 +80,7 @@ static const char *const kind_names[KIND_COUNT] = {
         [KIND_HANDLE] = "handle",
         [KIND_OBJECT] = "object",
         [KIND_CONTEXT] = "context",
+        [KIND_GROUPS] = "groups",
         [KIND_CONSTANT] = "constant",
 };
 
