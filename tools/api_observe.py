@@ -22,6 +22,7 @@ class Seen:
     saves: frozenset = frozenset()
     inputs: int = 0  # how many tensor arguments required grad
     tensors: int = 0  # how many there were
+    scalar: bool = False  # the result has no dimension, the first argument several elements
 
 
 def tensors_in(value):
@@ -121,6 +122,11 @@ def saved_by(nodes, results, arguments):
     return frozenset(found)
 
 
+def saves_anything(result):
+    """Does any node behind it keep a tensor?"""
+    return bool(saved_by(nodes_between([result], []), [], []))
+
+
 def version_of(tensor):
     try:
         return tensor._version
@@ -163,4 +169,5 @@ def observe(call, args, kwargs=None):
         saves=saves,
         inputs=inputs,
         tensors=len(arguments),
+        scalar=shape == "tensor" and result.dim() == 0 and first is not None and first.numel() > 1,
     )

@@ -41,7 +41,9 @@ def measure_operators(rows, seen, flags):
         seen.setdefault(name, []).append(found)
         flags.setdefault(name, set()).update(extra)
         if len(seen[name]) == 1:
-            flags[name] |= keyword_flags(call, args, sample.kwargs)
+            flags[name] |= keyword_flags(call, args, sample.kwargs) | scalar_flag(call)
+        if found.scalar and not sample.kwargs and all(is_plural(a) for a in args):
+            flags[name].add("API_SCALAR")
 
 
 def keyword_flags(call, args, kwargs):
@@ -68,6 +70,26 @@ def keyword_flags(call, args, kwargs):
     if floats and api_samples.takes_keyword(given, args, "training", False, same):
         found.add("API_EVAL_SAME")
     return found
+
+
+def is_plural(value):
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.numel() > 1
+
+
+def scalar_flag(call):
+    """Does it give one number of a matrix, or of two?"""
+    import torch
+
+    for count in (1, 2):
+        try:
+            result = call(*(torch.rand(2, 3) for _ in range(count)))
+        except Exception:
+            continue
+        if isinstance(result, torch.Tensor) and result.dim() == 0:
+            return {"API_SCALAR"}
+    return set()
 
 
 def measure_guesses(names, seen, flags):
@@ -141,6 +163,8 @@ def measure_distributions(names, rows):
 def add_distribution(rows, owner, member, made, call, flags):
     import torch
 
+    import api_observe
+
     try:
         result = call()
     except Exception:
@@ -148,6 +172,8 @@ def add_distribution(rows, owner, member, made, call, flags):
     if not isinstance(result, torch.Tensor):
         return
     effect = "PASSES" if result.requires_grad else "CUTS"
+    if not flags and api_observe.saves_anything(result):
+        flags = ("API_SAVES_HIDDEN",)
     row = api_rows.Row(f"{owner}.{member}", effect, "TENSOR", 0, flags)
     rows[row.name] = row
 
@@ -203,6 +229,8 @@ def measure_modules(names, rows):
         same.setdefault(name, []).append(is_same_in_eval(module, args, kwargs))
     for name, found in seen.items():
         extra = {"API_ARG(1)"} | ({"API_WEIGHTS"} if weights[name] else set())
+        if any(s.scalar for s in found):
+            extra.add("API_SCALAR")
         if all(same[name]) and not all(s.same for s in found):
             extra.add("API_EVAL_SAME")
         if "inplace" in inspect.signature(names.objects[name]).parameters:
