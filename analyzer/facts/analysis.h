@@ -21,6 +21,7 @@ enum facts_limits {
 	FACTS_MAX_REACH = 2000,   /* tensors looked at in one walk */
 	FACTS_SWEEP_OBJECTS = 96, /* objects before unreachable ones are dropped */
 	FACTS_JOIN_CACHE = 4096,
+	FACTS_METHOD_CACHE = 512,
 	FACTS_MAX_LEFT = 16,
 	FACTS_MAX_NESTED = 32,    /* classes made inside functions, looked at by themselves */
 	FACTS_IMPORT_DEPTH = 2,   /* calls inlined while an imported body runs */
@@ -45,6 +46,22 @@ struct test {
 	uint32_t inst;    /* the call */
 	bool attribute;   /* others may pass it too */
 	value_id classes; /* any of them; 0: nothing is known of them */
+};
+
+/* Names are compared by address: they are the run's, or literals. */
+struct method_cached {
+	const char *class_name, *name;
+	const struct api_entry *entry;
+};
+
+struct ancestor_cached {
+	const char *class_name, *ancestor;
+	bool is;
+};
+
+struct external_cached {
+	sym_id dotted;
+	object_id id;
 };
 
 /* A function that runs: its frame and the temporaries of the current block. */
@@ -100,6 +117,10 @@ struct pending {
 	const char *holder_name;
 };
 
+struct swept_place { /* of an entry, in the sweep of that round */
+	uint32_t round, place;
+};
+
 struct site {
 	context_id context;
 	uint32_t inst;
@@ -133,6 +154,9 @@ struct analysis {
 	VEC(const struct value *) values; /* each stays where it is */
 	struct id_table value_index;
 	struct join_cached *join_cache;
+	struct method_cached *methods;
+	struct ancestor_cached *ancestors;
+	struct external_cached *externals;
 	VEC(struct def) defs; /* by object id / 2 */
 	struct id_table def_index;
 	VEC(struct context) contexts;
@@ -151,6 +175,9 @@ struct analysis {
 	uint32_t held_room, held_round;
 	uint32_t *marks;
 	uint32_t mark_room, mark_round;
+	uint32_t *value_marks; /* of state_sweep, as the next */
+	uint32_t value_mark_room, place_room;
+	struct swept_place *places; /* by object id */
 	uint32_t backward_now; /* the site that runs, a bit of 32 */
 	uint32_t hook_depth;   /* hooks that run */
 	uint32_t module_depth; /* modules that run their parts */
@@ -200,7 +227,6 @@ object_id site_object(struct analysis *a, struct activation *act, uint32_t inst,
 /* What is made where the definition says; one that is there stays as it is. */
 object_id site_add(struct analysis *a, struct def def);
 object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text);
-object_id external_object(struct analysis *a, sym_id dotted);
 object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name);
 object_id namespace_object(struct analysis *a, const struct project_file *file);
 object_id frame_object(struct analysis *a, context_id context, const struct ir_func *func);
@@ -212,6 +238,14 @@ const struct context *context_get(const struct analysis *a, context_id id);
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,
                             uint32_t inst);
+
+/* lookups.c */
+void lookups_init(struct analysis *a);
+/* The method's row in the class or its bases. Both names must outlive the analysis. */
+const struct api_entry *method_entry(struct analysis *a, const char *class_name, const char *name);
+/* Is the class the other one, or derived from it? */
+bool class_is_a(struct analysis *a, const char *class_name, const char *ancestor);
+object_id external_object(struct analysis *a, sym_id dotted);
 
 /* heap.c */
 /* Where states are made from now on. */
@@ -246,6 +280,8 @@ value_id contents_of(struct analysis *a, const struct object *object);
 /* Writing through a value: strong if it can be only that one object. */
 bool is_strong(const struct analysis *a, value_id holders, object_id id);
 void state_age(struct analysis *a, struct state *state, context_id context, loop_id loop);
+
+/* sweep.c */
 void state_sweep(struct analysis *a, struct state *state);
 
 /* graph.c */

@@ -51,6 +51,7 @@ void analysis_init(struct analysis *a, const struct project *project,
 	a->heap = arena;
 	a->budget = FACTS_MAX_STEPS;
 	values_init(a);
+	lookups_init(a);
 	sites_init(a);
 }
 

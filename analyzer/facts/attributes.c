@@ -85,7 +85,7 @@ bool is_module_instance(struct analysis *a, const struct state *state, object_id
 	if (object_read(state, id)->flags & O_MODULE)
 		return true;
 	class_name = def_of(a, id)->kind == OBJECT_INSTANCE ? external_class(a, state, id) : NULL;
-	return class_name && api_is_a(class_name, strlen(class_name), "torch.nn.Module");
+	return class_name && class_is_a(a, class_name, "torch.nn.Module");
 }
 
 static value_id bind(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
@@ -169,7 +169,7 @@ static value_id unknown_attribute(struct analysis *a, struct activation *act, st
 {
 	size_t length;
 	const char *text = intern_chars(a->names, name, &length);
-	const struct api_entry *entry = api_method("torch.Tensor", 12, text, length);
+	const struct api_entry *entry = method_entry(a, "torch.Tensor", text);
 
 	if (entry && api_has(entry, API_PROPERTY) &&
 	    (entry->effect == API_NUMBER || entry->effect == API_NONE))
@@ -189,12 +189,13 @@ static value_id unknown_attribute(struct analysis *a, struct activation *act, st
 }
 
 /* The table has the methods of builtin containers as list.append, dict.update. */
-static const struct api_entry *method_of(const char *class_name, const char *name, size_t length)
+static const struct api_entry *method_of(struct analysis *a, const char *class_name,
+                                         const char *name)
 {
-	const struct api_entry *entry = api_method(class_name, strlen(class_name), name, length);
+	const struct api_entry *entry = method_entry(a, class_name, name);
 
 	if (!entry && strncmp(class_name, "builtins.", 9) == 0)
-		entry = api_method(class_name + 9, strlen(class_name + 9), name, length);
+		entry = method_entry(a, class_name + 9, name);
 	return entry;
 }
 
@@ -221,7 +222,7 @@ static value_id missing_attribute(struct analysis *a, struct activation *act, st
 	size_t length;
 	const char *text = intern_chars(a->names, name, &length);
 	const char *class_name = external_class(a, state, id);
-	const struct api_entry *entry = class_name ? method_of(class_name, text, length) : NULL;
+	const struct api_entry *entry = class_name ? method_of(a, class_name, text) : NULL;
 	value_id dynamic;
 
 	if (entry && api_has(entry, API_PROPERTY))

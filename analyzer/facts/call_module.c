@@ -83,7 +83,7 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 {
 	const char *class_name = external_class(a, state, module);
 	const struct api_entry *entry =
-	        class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
+	        class_name ? method_entry(a, class_name, "__call__") : NULL;
 	const value_id operands = arguments_all(a, call);
 	value_id result, outputs = tensors_in(a, state, operands, 1);
 	const struct value *v = value_get(a, outputs);
@@ -118,7 +118,7 @@ static bool is_chain_of_modules(struct analysis *a, const struct state *state, o
 	const char *class_name = external_class(a, state, module);
 	const struct value *parts = value_get(a, object_read(state, module)->elements);
 
-	if (!class_name || !api_is_a(class_name, strlen(class_name), "torch.nn.Sequential"))
+	if (!class_name || !class_is_a(a, class_name, "torch.nn.Sequential"))
 		return false;
 	for (uint32_t i = 0; i < parts->count; i++)
 		if (!(object_read(state, parts->refs[i])->flags & O_MODULE))

@@ -170,7 +170,7 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act, 
 	struct call full = with_receiver(call, receiver, a, room);
 	const struct api_entry *entry;
 
-	if (is_module_evidence(name) && (entry = api_method("torch.nn.Module", 15, name, length))) {
+	if (is_module_evidence(name) && (entry = method_entry(a, "torch.nn.Module", name))) {
 		object_write(a, state, receiver)->flags |= O_MODULE | O_HAS_WEIGHTS;
 		def_of(a, receiver)->proven_module = true;
 		return apply_api(a, act, state, full, entry);
@@ -178,7 +178,7 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act, 
 	if (strcmp(name, "backward") == 0 && call.count > 0)
 		full = call; /* accelerator.backward(loss), fabric.backward(loss) */
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
-		entry = api_method(classes[i], strlen(classes[i]), name, length);
+		entry = method_entry(a, classes[i], name);
 		if (entry && strcmp(name, "update") != 0 && strcmp(name, "add") != 0)
 			return apply_api(a, act, state, full, entry);
 	}

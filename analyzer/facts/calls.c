@@ -183,7 +183,7 @@ static value_id call_instance(struct analysis *a, struct activation *act, struct
 	if (method.n)
 		return call_value(a, act, state, with_receiver(call, id, a, room), method);
 	class_name = external_class(a, state, id);
-	entry = class_name ? api_method(class_name, strlen(class_name), "__call__", 8) : NULL;
+	entry = class_name ? method_entry(a, class_name, "__call__") : NULL;
 	return entry ? apply_api(a, act, state, with_receiver(call, id, a, room), entry)
 	             : call_unknown(a, act, state, call, value_of(a, id));
 }

@@ -224,4 +224,9 @@ static inline bool is_older(object_id id)
 	return (id.n & 1U) != 0;
 }
 
+static inline bool base_has(const struct heap_base *base, object_id id)
+{
+	return id.n < base->room && base->at[id.n] != NULL;
+}
+
 #endif

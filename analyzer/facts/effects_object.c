@@ -37,9 +37,9 @@ static bool any_has_weights(const struct effect *e, value_id value, int depth)
 	return false;
 }
 
-static bool class_has_weights(const char *class_name)
+static bool class_has_weights(struct analysis *a, const char *class_name)
 {
-	const struct api_entry *entry = api_method(class_name, strlen(class_name), "__call__", 8);
+	const struct api_entry *entry = method_entry(a, class_name, "__call__");
 
 	return !entry || api_has(entry, API_WEIGHTS);
 }
@@ -74,7 +74,7 @@ static value_id make_module(struct effect *e, object_id class)
 	add_parts(e, id);
 	object = object_write(e->a, e->state, id);
 	object->flags |= O_MODULE;
-	if (class_has_weights(name) || any_has_weights(e, object->elements, 2))
+	if (class_has_weights(e->a, name) || any_has_weights(e, object->elements, 2))
 		object->flags |= O_HAS_WEIGHTS;
 	return value_of(e->a, id);
 }
@@ -91,7 +91,7 @@ value_id construct_external(struct effect *e, object_id class)
 	const char *name = intern_chars(e->a->names, def_of(e->a, class)->name, NULL);
 	object_id id;
 
-	if (api_is_a(name, strlen(name), "torch.nn.Module"))
+	if (class_is_a(e->a, name, "torch.nn.Module"))
 		return make_module(e, class);
 	id = new_instance(e, class);
 	add_parts(e, id);

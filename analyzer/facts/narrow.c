@@ -183,7 +183,7 @@ static value_id attribute_owner(struct analysis *a, value_id name)
 	if (id.n == 0 || def_of(a, id)->kind != OBJECT_CONST)
 		return (value_id){0};
 	text = intern_chars(a->names, def_of(a, id)->name, &length);
-	return api_method("torch.Tensor", 12, text, length) ? tensor_class(a) : (value_id){0};
+	return method_entry(a, "torch.Tensor", text) ? tensor_class(a) : (value_id){0};
 }
 
 /* type(x): what makes another one of its kind. */

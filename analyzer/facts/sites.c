@@ -109,24 +109,6 @@ object_id const_object(struct analysis *a, enum ir_sub sub, sym_id text)
 	return site_add(a, (struct def){.kind = OBJECT_CONST, .sub = sub, .name = text});
 }
 
-object_id external_object(struct analysis *a, sym_id dotted)
-{
-	char canonical[256];
-	size_t length;
-	const char *text = intern_chars(a->names, dotted, &length);
-	size_t canonical_length = api_canonical(text, length, canonical, sizeof(canonical));
-	object_id id;
-
-	if (canonical_length)
-		dotted = intern_text(a->names, canonical, canonical_length);
-	id = site_add(a, (struct def){.kind = OBJECT_EXTERNAL, .name = dotted});
-	if (!def_of(a, id)->api) {
-		text = intern_chars(a->names, dotted, &length);
-		def_of(a, id)->api = api_find(text, length);
-	}
-	return id;
-}
-
 object_id imported_object(struct analysis *a, const struct project_file *file, sym_id name)
 {
 	return site_add(a, (struct def){.kind = OBJECT_IMPORTED, .file = file, .name = name});
