@@ -187,7 +187,7 @@ struct analysis {
 	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
 	struct module_summaries *summaries;                    /* shared with other analyses */
 	struct module_making *making;                          /* an imported body runs */
-	VEC(const struct project_file *) loaded;               /* modules in the base */
+	uint32_t loaded;                                       /* modules, into the base */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
 	uint32_t all_steps;

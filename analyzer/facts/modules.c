@@ -183,7 +183,7 @@ void module_load(struct analysis *a, const struct project_file *file)
 	struct def *def = def_of(a, namespace_object(a, file));
 	const struct module_summary *summary;
 
-	if (def->running || !file->lowered.module || a->loaded.count >= FACTS_MAX_IMPORTS)
+	if (def->running || !file->lowered.module || a->loaded >= FACTS_MAX_IMPORTS)
 		return;
 	def->running = true;
 	summary = summary_of(a, file);
@@ -191,6 +191,6 @@ void module_load(struct analysis *a, const struct project_file *file)
 		return;
 	for (uint32_t i = 0; i < summary_need_count(summary); i++)
 		module_load(a, summary_need(summary, i));
-	vec_push(a->arena, &a->loaded, file);
+	a->loaded++;
 	summary_load(a, summary);
 }

@@ -37,7 +37,7 @@ struct taking {
 	const struct project_file *file;
 	struct module_summary *summary;
 	uint32_t *contexts, *defs, *values;
-	bool *queued;
+	bool *followed;
 	VEC(object_id) todo;
 };
 
@@ -54,25 +54,40 @@ static uint32_t take_context(struct taking *t, context_id id)
 	return t->contexts[id.n];
 }
 
-/* Made by the module's body, or by what it calls. */
-static bool is_own(const struct taking *t, object_id id)
+/* The file whose body made it, itself or by what it called; NULL: nobody's. */
+static const struct project_file *maker_of(const struct taking *t, object_id id)
 {
 	const struct def *def = def_of(t->a, id);
 	const struct context *context = context_get(t->a, def->context);
 
 	if (def->context.n == 0)
-		return def->kind == OBJECT_NAMESPACE && def->file == t->file;
+		return def->kind == OBJECT_NAMESPACE ? def->file : NULL;
 	while (context->parent.n)
 		context = context_get(t->a, context->parent);
-	return context->file == t->file;
+	return context->file;
 }
 
-static void queue(struct taking *t, object_id id)
+static void need(struct taking *t, const struct project_file *file)
 {
-	if (id.n >= t->a->base.room || !t->a->base.at[id.n] || t->queued[id.n] || !is_own(t, id))
+	for (uint32_t i = 0; i < t->summary->needs.count; i++)
+		if (t->summary->needs.at[i] == file)
+			return;
+	vec_push(t->arena, &t->summary->needs, file);
+}
+
+/* What it made itself is taken as well, what others made is needed of them. */
+static void follow(struct taking *t, object_id id)
+{
+	const struct project_file *maker;
+
+	if (!base_has(&t->a->base, id) || t->followed[id.n])
 		return;
-	t->queued[id.n] = true;
-	vec_push(&t->scratch, &t->todo, id);
+	t->followed[id.n] = true;
+	maker = maker_of(t, id);
+	if (maker == t->file)
+		vec_push(&t->scratch, &t->todo, id);
+	else if (maker)
+		need(t, maker);
 }
 
 static uint32_t take_ref(struct taking *t, object_id id)
@@ -80,7 +95,7 @@ static uint32_t take_ref(struct taking *t, object_id id)
 	struct def def = *def_of(t->a, id);
 	uint32_t *place = &t->defs[id.n / 2];
 
-	queue(t, id);
+	follow(t, id);
 	if (*place == 0) {
 		def.context.n = take_context(t, def.context);
 		def.parents_seen = (value_id){0};
@@ -161,12 +176,10 @@ struct module_summary *summary_take(struct analysis *a, const struct project_fil
 	t.values = arena_array(&t.scratch, uint32_t, a->values.count);
 	/* Names of modules may be met for the first time: one more than there are. */
 	t.defs = arena_array(&t.scratch, uint32_t, a->defs.count + 1);
-	t.queued = arena_array(&t.scratch, bool, a->defs.count * 2 + 2);
-	queue(&t, namespace_object(a, file));
+	t.followed = arena_array(&t.scratch, bool, a->defs.count * 2 + 2);
+	follow(&t, namespace_object(a, file));
 	while (t.todo.count > 0)
 		take_object(&t, t.todo.at[--t.todo.count]);
-	for (uint32_t i = 0; i < a->loaded.count; i++)
-		vec_push(arena, &t.summary->needs, a->loaded.at[i]);
 	arena_release(&t.scratch);
 	return t.summary;
 }

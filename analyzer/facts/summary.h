@@ -17,12 +17,12 @@
 struct module_summary;
 
 /* summary.c */
-/* The record of what the body of `file` has left in the base of `a`, and of the
- * modules that were loaded there; lives in `arena`. */
+/* The record of what the body of `file` has left in the base of `a`; lives in `arena`. */
 struct module_summary *summary_take(struct analysis *a, const struct project_file *file,
                                     struct arena *arena);
 /* Puts it into the base of `a`. The modules that it needs must be there. */
 void summary_load(struct analysis *a, const struct module_summary *summary);
+/* Modules that made what the record refers to. */
 uint32_t summary_need_count(const struct module_summary *summary);
 const struct project_file *summary_need(const struct module_summary *summary, uint32_t index);
 
