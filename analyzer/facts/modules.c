@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/bug.h"
 #include "analyzer/facts/exec.h"
@@ -21,6 +22,7 @@ struct module_summaries {
 struct provisional {
 	const struct project_file *file;
 	const struct module_summary *summary;
+	struct arena arena;
 };
 
 /* A body that runs, and those that wait for it. */
@@ -130,41 +132,80 @@ static void run_body(struct analysis *a, const struct project_file *file)
 	state_promote(a, state);
 }
 
-static const struct module_summary *keep(struct analysis *a, struct module_making *making,
-                                         struct module_summaries *summaries)
-{
-	struct module_making *first = making->outermost;
-	struct arena arena = {0};
-	struct provisional provisional = {.file = making->file};
+static const struct module_summary *summary_of(struct analysis *a, const struct project_file *file);
 
-	if (making == first || making->lowest >= making->depth)
-		return publish(summaries, making->file->number,
-		               summary_take(a, making->file, &arena), &arena);
-	provisional.summary = summary_take(a, making->file, &first->arena);
-	vec_push(&first->arena, &first->provisional, provisional);
-	return provisional.summary;
+/* Of a circle of modules, the one that it is entered at, whoever asked. */
+static const struct project_file *first_of_circle(const struct project_file *file,
+                                                  const struct module_making *outermost,
+                                                  uint32_t from)
+{
+	for (uint32_t i = from; i < outermost->provisional.count; i++)
+		if (strcmp(outermost->provisional.at[i].file->path, file->path) < 0)
+			file = outermost->provisional.at[i].file;
+	return file;
+}
+
+static void publish_circle(struct module_summaries *summaries, struct module_making *outermost,
+                           uint32_t from)
+{
+	while (outermost->provisional.count > from) {
+		struct provisional *p =
+		        &outermost->provisional.at[--outermost->provisional.count];
+
+		publish(summaries, p->file->number, p->summary, &p->arena);
+	}
+}
+
+static void drop_circle(struct module_making *outermost, uint32_t from)
+{
+	while (outermost->provisional.count > from)
+		arena_release(&outermost->provisional.at[--outermost->provisional.count].arena);
+}
+
+/* What its body left, and what rests on that, is for all to see; but a circle is
+ * entered anew where all enter it. */
+static const struct module_summary *settle(struct analysis *asking, struct provisional *made,
+                                           struct module_making *outermost, uint32_t circle)
+{
+	const struct project_file *entry = first_of_circle(made->file, outermost, circle);
+	const struct module_summary *found;
+
+	if (entry == made->file) {
+		publish_circle(asking->summaries, outermost, circle);
+	} else {
+		drop_circle(outermost, circle);
+		summary_of(asking, entry);
+		found = find_published(asking->summaries, made->file->number);
+		if (found) {
+			arena_release(&made->arena);
+			return found;
+		}
+	}
+	return publish(asking->summaries, made->file->number, made->summary, &made->arena);
 }
 
 static const struct module_summary *make(struct analysis *asking, const struct project_file *file)
 {
-	struct arena arena = {0};
-	struct analysis *a = arena_new(&arena, struct analysis);
+	struct arena work = {0};
+	struct analysis *a = arena_new(&work, struct analysis);
 	struct module_making making = {.outer = asking->making, .file = file, .lowest = UINT32_MAX};
-	struct module_making *first = making.outer ? making.outer->outermost : &making;
-	const uint32_t provisional = first->provisional.count;
-	const struct module_summary *summary;
+	struct module_making *outermost = making.outer ? making.outer->outermost : &making;
+	const uint32_t circle = outermost->provisional.count;
+	struct provisional made = {.file = file};
 
-	making.outermost = first;
+	making.outermost = outermost;
 	making.depth = making.outer ? making.outer->depth + 1 : 1;
-	analysis_init(a, asking->project, asking->summaries, &arena);
+	analysis_init(a, asking->project, asking->summaries, &work);
 	a->making = &making;
 	run_body(a, file);
-	if (making.lowest >= making.depth)
-		first->provisional.count = provisional; /* what rested on this one */
-	summary = keep(a, &making, asking->summaries);
-	arena_release(&arena);
+	made.summary = summary_take(a, file, &made.arena);
+	arena_release(&work);
+	if (making.outer && making.lowest < making.depth)
+		vec_push(&outermost->arena, &outermost->provisional, made);
+	else
+		made.summary = settle(asking, &made, outermost, circle);
 	arena_release(&making.arena);
-	return summary;
+	return made.summary;
 }
 
 static const struct module_summary *summary_of(struct analysis *a, const struct project_file *file)
