@@ -173,20 +173,23 @@ class Meter:
         self.rows.append((len(walk.storages), len(walk.tensors), len(walk.nodes)))
 
     def bytes(self):
-        """The running sum of what was allocated, where the marks are."""
+        """Where the marks are: the sum of what was allocated, and its highest since the last."""
         log = []
         for index, event in enumerate(self.profile.kineto_results.events()):
             if event.name() == "[memory]" and "CPU" in str(event.device_type()):
                 log.append((event.start_ns(), 1, index, event.nbytes()))
             elif event.name().startswith(MARK):
                 log.append((event.start_ns(), 0, index, None))
-        live, at = 0, []
+        live, most, at, peaks = 0, 0, [], []
         for _, _, _, size in sorted(log, key=lambda row: row[:3]):
             if size is None:
                 at.append(live)
+                peaks.append(most)
+                most = live
             else:
                 live += size
-        return at
+                most = max(most, live)
+        return at, peaks
 
 
 def call_main(tree, module):
@@ -222,9 +225,11 @@ def run(path, line):
     except BaseException:
         error = traceback.format_exc()
     meter.profile.__exit__(None, None, None)
+    live, peaks = meter.bytes()
     return {
         "torch": torch.__version__, "found": marker.found, "error": error,
-        "live_bytes": meter.bytes(),
+        "live_bytes": live,
+        "peak_bytes": peaks,
         "storages": [r[0] for r in meter.rows],
         "tensors": [r[1] for r in meter.rows],
         "nodes": [r[2] for r in meter.rows],

@@ -314,6 +314,8 @@ static int run_command(struct app *app)
 		return app_check(app);
 	case COMMAND_replay:
 		return app_replay(app);
+	case COMMAND_memory:
+		return app_memory(app);
 	case COMMAND_explain:
 		return app_explain(app);
 	case COMMAND_rules:

@@ -25,6 +25,7 @@ int app_main(int count, char **arguments, struct rule_table rules);
 /* Commands; those that are made elsewhere are joined here. */
 int app_check(struct app *app);
 int app_replay(struct app *app);
+int app_memory(struct app *app);
 int app_explain(struct app *app);
 int app_rules(struct app *app);
 int app_cache(struct app *app);

@@ -15,6 +15,7 @@ const struct command commands[COMMAND_COUNT] = {
 enum {
 	CHECK = 1 << COMMAND_check,
 	REPLAY = 1 << COMMAND_replay,
+	MEMORY = 1 << COMMAND_memory,
 	EXPLAIN = 1 << COMMAND_explain,
 	RULES = 1 << COMMAND_rules,
 	CACHE = 1 << COMMAND_cache,

@@ -25,6 +25,11 @@ uint32_t fix_move(const edit_list *edits, uint32_t offset);
 bool fix_merge(struct arena *arena, edit_list *all, const struct finding_fix *fix);
 
 /* --- search.c */
+/* The program with some edits, on the loop that `before` was measured on and for
+ * as many steps. No samples: it does not parse. */
+struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
+                                const struct replay_result *before);
+
 struct fix_search {
 	struct replay_request request; /* of the replay before; .arena is used throughout */
 	const struct replay_result *before;

@@ -36,33 +36,42 @@ static bool trains_alike(const struct replay_result *after, const struct replay_
 	return after->weights == before->weights;
 }
 
-/* The program with some edits, replayed; false: it does not parse. */
-static bool replay_with(struct fix_search *search, const edit_list *edits,
-                        struct replay_result *result)
+/* The measured loop's line in the edited text. */
+static uint32_t moved_line(const struct source *source, const struct source *fixed,
+                           const edit_list *edits, uint32_t line)
 {
-	struct replay_request request = search->request;
-	const struct source *source = request.module->source;
-	struct source *fixed = fix_apply(request.arena, source, edits);
+	uint32_t at;
 
-	if (!fixed)
-		return false;
-	request.module = python_front_end.lower(request.arena, request.names, fixed).module;
-	if (!request.module)
-		return false;
-	/* the loop, where it is now */
-	request.line = search->before->loop_line;
-	if (request.line && request.line <= source->line_count) {
-		uint32_t at = source->lines[request.line - 1];
+	if (!line || line > source->line_count)
+		return line;
+	at = source->lines[line - 1];
+	while (at < source->length && strchr(" \t", source->text[at]))
+		at++;
+	return source_line_at(fixed, fix_move(edits, at)) + 1;
+}
 
-		while (at < source->length && strchr(" \t", source->text[at]))
-			at++;
-		request.line = source_line_at(fixed, fix_move(edits, at)) + 1;
-	}
-	request.iterations = search->before->count;
-	request.values = search->values;
+struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
+                                const struct replay_result *before)
+{
+	struct replay_request edited = *request;
+	const struct source *source = request->module->source;
+	struct source *fixed = fix_apply(request->arena, source, edits);
+
+	if (fixed)
+		edited.module =
+		        python_front_end.lower(request->arena, request->names, fixed).module;
+	if (!fixed || !edited.module)
+		return (struct replay_result){0};
+	edited.line = moved_line(source, fixed, edits, before->loop_line);
+	edited.iterations = before->count;
+	return replay_run(&edited);
+}
+
+static struct replay_result replay_with(struct fix_search *search, const edit_list *edits)
+{
+	search->request.values = search->values;
 	search->replays++;
-	*result = replay_run(&request);
-	return true;
+	return fix_replay(&search->request, edits, search->before);
 }
 
 static const char *grown(struct arena *arena, double bytes)
@@ -145,8 +154,10 @@ static void try_fix(struct attempt *a, const struct finding_fix *fix)
 	struct replay_result result;
 
 	if ((fix->safe ? a->has_safe : a->has_unsafe) || !may_replay(a->search) ||
-	    !fix_merge(arena, &edits, fix) || !replay_with(a->search, &edits, &result) ||
-	    !is_better(&result, a->base))
+	    !fix_merge(arena, &edits, fix))
+		return;
+	result = replay_with(a->search, &edits);
+	if (!is_better(&result, a->base))
 		return;
 	if (fix->safe && !trains_alike(&result, a->base))
 		return;
@@ -171,8 +182,7 @@ static void replay_base(struct fix_search *search)
 
 	search->values = true;
 	search->after = *search->before;
-	if (!replay_with(search, &none, &with_values))
-		return;
+	with_values = replay_with(search, &none);
 	if (with_values.count == search->before->count)
 		search->after = with_values;
 	else

@@ -79,8 +79,12 @@ static void take_sample(struct replay *r)
 	s->nodes = memory.nodes;
 	if (memory.nodes <= CENSUS_NODES)
 		census_take(r, s);
-	for (int k = 0; k < AG_KIND_COUNT && k < REPLAY_KINDS; k++)
+	for (int k = 0; k < AG_KIND_COUNT && k < REPLAY_KINDS; k++) {
 		s->by_kind[k] = memory.by_kind[k];
+		s->peak_by_kind[k] = memory.peak_by_kind[k];
+	}
+	s->peak_bytes = memory.peak_bytes;
+	ag_reset_peak(ctx_of(r->vm));
 	measure_mark(r);
 	weights_note(r);
 	for (uint32_t i = 0; i < r->vm->watch_count; i++)

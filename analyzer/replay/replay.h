@@ -39,6 +39,8 @@ struct replay_verdict {
 struct replay_sample {
 	uint64_t live_bytes, storages, tensors, nodes;
 	uint64_t by_kind[REPLAY_KINDS];
+	/* the most that was alive since the sample before, and what it was */
+	uint64_t peak_bytes, peak_by_kind[REPLAY_KINDS];
 };
 
 /* One link of what holds the memory: "history" holds "list" at a line. */
