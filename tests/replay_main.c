@@ -1,9 +1,11 @@
 /* replay_main FILE[:LINE] [--output] [--values] [--format json] [--steps N]: a replay for
- * developers. Without --steps the program runs to its end. */
+ * developers. Without --steps the program runs to its end. With --loops each loop of the
+ * file is replayed within a small budget, and has a line of the output. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/front/front.h"
 #include "analyzer/replay/replay.h"
@@ -11,7 +13,7 @@
 struct options {
 	const char *file;
 	uint32_t line, steps;
-	bool output, json, values;
+	bool output, json, values, loops;
 };
 
 /* Modules beside the file, for programs of several files. */
@@ -71,6 +73,8 @@ static bool parse(struct options *o, int argc, char **argv)
 			o->output = true;
 		else if (strcmp(argv[i], "--values") == 0)
 			o->values = true;
+		else if (strcmp(argv[i], "--loops") == 0)
+			o->loops = true;
 		else if (strcmp(argv[i], "--steps") == 0 && i + 1 < argc)
 			o->steps = (uint32_t)strtoul(argv[++i], NULL, 10);
 		else if (strcmp(argv[i], "--format") == 0 && i + 1 < argc)
@@ -158,6 +162,34 @@ static void print_table(const struct replay_result *r)
 		printf("%*s%s (line %u)\n", (int)i, "", r->chain[i].text, r->chain[i].line);
 }
 
+static void replay_loops_of(struct replay_request request, const char *file)
+{
+	static const struct replay_budget small = {.steps = 400000,
+	                                           .host_bytes = UINT64_C(64) << 20,
+	                                           .live_bytes = UINT64_C(2) << 30,
+	                                           .nodes = 200000,
+	                                           .work = 5e7,
+	                                           .seconds = 10};
+	struct replay_loop *loops;
+	uint32_t count = replay_loops(request.arena, request.names, request.module, &loops);
+
+	request.budget = &small;
+	request.iterations = 16;
+	for (uint32_t i = 0; i < count; i++) {
+		clock_t start = clock();
+		struct replay_result r;
+
+		request.line = loops[i].line;
+		r = replay_run(&request);
+		printf("%s:%u\t%s\t%u\t%s\t%s\t%s\t%.1f ms\t%s\t%s\n", file, loops[i].line,
+		       loops[i].kind, r.count, replay_kind_name(r.bytes.kind),
+		       replay_kind_name(r.nodes.kind), r.exact ? "exact" : "structural",
+		       (double)(clock() - start) * 1e3 / CLOCKS_PER_SEC, r.limit ? r.limit : "",
+		       r.error ? r.error : "");
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {0};
@@ -170,8 +202,8 @@ int main(int argc, char **argv)
 	struct project project;
 
 	if (!parse(&o, argc, argv)) {
-		fprintf(stderr,
-		        "usage: replay_main FILE[:LINE] [--output] [--values] [--format json] [--steps N]\n");
+		fprintf(stderr, "usage: replay_main FILE[:LINE] [--output] [--values] [--format "
+		                "json] [--steps N]\n");
 		return 2;
 	}
 	source = source_open(&arena, o.file, &problem);
@@ -192,6 +224,12 @@ int main(int argc, char **argv)
 	        .iterations = o.steps,
 	        .values = o.output || o.values,
 	        .module = python_front_end.lower(&arena, names, source).module};
+	if (o.loops) {
+		replay_loops_of(request, o.file);
+		intern_close(names);
+		arena_release(&arena);
+		return 0;
+	}
 	r = replay_run(&request);
 	if (o.output)
 		fwrite(r.output, 1, r.output_length, stdout);

@@ -159,6 +159,9 @@ struct vm {
 	void *data;
 	double fake_time;
 	uint64_t unknown_count;
+	/* A function runs by itself, its arguments stood in for: what other code would have
+	 * set up is stood in for, too, when it is missed. */
+	bool forgiving;
 	bool lazy;  /* numbers are not computed unless the program depends on them */
 	bool asked; /* it has read one that was not computed */
 	bool at_close;

@@ -247,12 +247,35 @@ struct val rp_attr_find(struct vm *vm, struct val o, struct str *name)
 	return v;
 }
 
+/* The library does not have all that is there, nor does code that runs by itself. */
+static bool is_stood_in(struct vm *vm, struct val o, const struct str *name)
+{
+	struct cls *cls = type_of(vm, o);
+
+	if (is_kind(o, K_UNKNOWN))
+		return true;
+	if (name->length > 4 && name->at[0] == '_' && name->at[1] == '_')
+		return false;
+	if (is_kind(o, K_MODULE))
+		return AS(module, o)->library != NULL;
+	if (is_kind(o, K_CLASS))
+		return AS(cls, o)->flags & CLS_OPAQUE;
+	if (o.tag == PY_OBJECT && o.as.o->kind == K_INSTANCE && cls->flags & CLS_LIBRARY)
+		return !(cls->flags & (CLS_NN_MODULE | CLS_EXCEPTION));
+	return cls->flags & CLS_OPAQUE ||
+	       (vm->forgiving && (is_none(o) || is_kind(o, K_TENSOR) || is_kind(o, K_FUNCTION)));
+}
+
 struct val rp_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct val v = attr_lookup(vm, o, name);
 
 	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 		return v;
+	if (is_stood_in(vm, o, name)) {
+		vm_stand_in(vm, "%s.%s", type_name(vm, o), name->at);
+		return unknown_new(vm, "%s.%s", type_name(vm, o), name->at);
+	}
 	if (is_kind(o, K_MODULE))
 		return rp_raise(vm, TY_AttributeError, "module '%s' has no attribute '%s'",
 		                AS(module, o)->name->at, name->at);

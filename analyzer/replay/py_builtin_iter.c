@@ -20,9 +20,14 @@ BUILTIN(builtin_iter)
 
 BUILTIN(builtin_next)
 {
-	struct val v = rp_next(vm, a[0]);
+	bool measured = vm->measured_next;
+	struct val v;
 
 	(void)n;
+	/* Who asks for items one by one has a loop of their own. */
+	vm->measured_next = true;
+	v = rp_next(vm, a[0]);
+	vm->measured_next = measured;
 	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 		return v;
 	if (!is_null(a[1]))
@@ -232,6 +237,8 @@ static struct val extreme(struct vm *vm, struct val *a, bool largest)
 	if (is_null(best)) {
 		if (!is_null(a[2]))
 			return ref(a[2]);
+		if (vm->forgiving)
+			return unknown_new(vm, largest ? "max()" : "min()");
 		return rp_raise(vm, TY_ValueError, "%s() arg is an empty sequence",
 		                largest ? "max" : "min");
 	}

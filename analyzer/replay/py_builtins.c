@@ -16,6 +16,8 @@ static struct val truth_val(int truth)
 
 static struct str *attr_name(struct vm *vm, struct val v)
 {
+	if (is_kind(v, K_UNKNOWN))
+		return str_intern(vm, "$unknown", 8);
 	if (!arg_str(vm, v, "attribute name must be string"))
 		return NULL;
 	return str_intern(vm, chars_of(v), AS(str, v)->length);

@@ -425,7 +425,9 @@ struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, stru
 	if (vm->native_depth >= PY_NATIVE_DEPTH * 4)
 		return rp_raise(vm, TY_RecursionError, "maximum recursion depth exceeded");
 	vm->native_depth++;
-	if (fn.tag != PY_OBJECT) {
+	if (is_none(fn) && vm->forgiving) {
+		result = unknown_call(vm, fn, a, n, kw);
+	} else if (fn.tag != PY_OBJECT) {
 		result = rp_raise(vm, TY_TypeError, "'%s' object is not callable",
 		                  type_name(vm, fn));
 	} else {

@@ -536,6 +536,8 @@ bool rp_hash(struct vm *vm, struct val v, uint64_t *hash)
 
 /* --- numbers of anything */
 
+enum { UNKNOWN_NUMBER = 3 }; /* where a number is needed that is not known */
+
 int64_t rp_length(struct vm *vm, struct val v)
 {
 	struct val fn = special_own(vm, v, PN_len), result;
@@ -610,6 +612,11 @@ bool rp_index(struct vm *vm, struct val v, int64_t *i)
 		*i = AS(big, v)->negative ? INT64_MIN : INT64_MAX;
 		return true;
 	}
+	if (is_kind(v, K_UNKNOWN)) {
+		vm_stand_in(vm, "number %s", AS(unknown, v)->what->at);
+		*i = UNKNOWN_NUMBER;
+		return true;
+	}
 	got = v.tag == PY_OBJECT ? number_special(vm, v, PN_index) : val_null();
 	if (is_null(got) && is_null(vm->exc))
 		rp_raise(vm, TY_TypeError, "'%s' object cannot be interpreted as an integer",
@@ -625,6 +632,11 @@ bool rp_double(struct vm *vm, struct val v, double *f)
 
 	if (v.tag == PY_FLOAT || is_any_int(v)) {
 		*f = v.tag == PY_FLOAT ? v.as.f : int_to_double(v);
+		return true;
+	}
+	if (is_kind(v, K_UNKNOWN)) {
+		vm_stand_in(vm, "number %s", AS(unknown, v)->what->at);
+		*f = UNKNOWN_NUMBER;
 		return true;
 	}
 	got = v.tag == PY_OBJECT ? number_special(vm, v, PN_float) : val_null();

@@ -71,6 +71,17 @@ static int choose(const struct ir_func *func, uint32_t block)
 	       stays_in_loop(func, b->loop, b->succ[1]);
 }
 
+/* A check that fails for want of what other code would have set up. */
+static int forgive(const struct frame *f, int chosen)
+{
+	const struct ir_block *b = &f->code->func->blocks.at[f->block];
+
+	return leads_to_raise(f->code->func, b->succ[chosen]) &&
+	                       !leads_to_raise(f->code->func, b->succ[!chosen])
+	               ? !chosen
+	               : chosen;
+}
+
 static enum step step_branch(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct val v = reg_out(f, in, 0);
@@ -84,7 +95,9 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 	if (v.tag != PY_BOOL)
 		truth = rp_truth(run->vm, v);
 	unref(run->vm, v);
-	return truth < 0 ? STEP_RAISE : step_go(run, f, truth ? 0 : 1);
+	if (truth < 0)
+		return STEP_RAISE;
+	return step_go(run, f, run->vm->forgiving ? forgive(f, !truth) : !truth);
 }
 
 static enum step step_next(struct run *run, struct frame *f, const struct code_inst *in)
@@ -97,9 +110,9 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 		return STEP_RAISE;
 	}
 	measured = run->vm->measured_next;
-	run->vm->measured_next = run->vm->watched == f->code->module &&
-	                         f->code->id.n == run->vm->watched_func.n &&
-	                         f->block == run->vm->watched_header.n;
+	run->vm->measured_next = f->measured || (run->vm->watched == f->code->module &&
+	                                         f->code->id.n == run->vm->watched_func.n &&
+	                                         f->block == run->vm->watched_header.n);
 	item = rp_next(run->vm, *slot);
 	run->vm->measured_next = measured;
 	if (!is_null(run->vm->exc) || run->vm->halt) {
@@ -110,6 +123,25 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 		return step_go(run, f, 1);
 	f->regs[0] = item;
 	return step_go(run, f, 0);
+}
+
+/* A method that a class derived from this one would have. */
+static bool is_abstract(struct vm *vm, const struct frame *f, struct val exc)
+{
+	return vm->forgiving && !is_null(exc) &&
+	       type_of(vm, exc) == vm->t[TY_NotImplementedError] &&
+	       !f->code->func->blocks.at[f->block].handler.n && !f->code->func->is_generator;
+}
+
+static struct val abstract_call(struct vm *vm, struct frame *f, struct val exc, struct val cause)
+{
+	struct val callee = unknown_new(vm, "%s", code_name(f->code)), result;
+
+	unref(vm, exc);
+	unref(vm, cause);
+	result = unknown_call(vm, callee, NULL, 0, NULL);
+	unref(vm, callee);
+	return result;
 }
 
 static enum step step_raise(struct run *run, struct frame *f, const struct code_inst *in)
@@ -133,6 +165,10 @@ static enum step step_raise(struct run *run, struct frame *f, const struct code_
 	exc = exc_normalize(vm, given);
 	unref(vm, given);
 	cause = in->nargs > 1 ? reg_out(f, in, 1) : val_null();
+	if (is_abstract(vm, f, exc)) {
+		run->result = abstract_call(vm, f, exc, cause);
+		return is_null(run->result) ? STEP_RAISE : STEP_RETURN;
+	}
 	if (!is_null(exc)) {
 		if (!is_null(cause))
 			dict_put_str(vm, attrs_of(vm, exc.as.o), vm->n[PN_cause], cause);
@@ -497,6 +533,7 @@ static struct val generator_run(struct vm *vm, struct generator *g, bool raising
 	/* One reference for the loop, which drops it when the frame ends, and
 	 * one for here, to see how it ended. */
 	f->h.refs++;
+	f->measured = vm->measured_next;
 	return generator_leave(vm, g, f, run_loop(vm, f, raising));
 }
 

@@ -100,6 +100,15 @@ static struct val sequence_slice(struct vm *vm, struct val o, struct slice *s)
 	return val_obj(out);
 }
 
+/* What a key gives that is not known. */
+static struct val any_value(struct vm *vm, struct dict *d)
+{
+	uint32_t at = 0;
+	struct dict_entry *e = dict_next(d, &at);
+
+	return e ? ref(e->value) : unknown_new(vm, "item of an empty dict");
+}
+
 static struct val dict_item(struct vm *vm, struct val o, struct val key)
 {
 	struct val v = dict_get(vm, AS(dict, o), key), fn;
@@ -118,6 +127,8 @@ static struct val dict_item(struct vm *vm, struct val o, struct val key)
 		if (!is_null(vm->exc))
 			return val_null();
 	}
+	if (is_kind(key, K_UNKNOWN))
+		return any_value(vm, AS(dict, o));
 	return rp_raise_key(vm, key);
 }
 
@@ -204,6 +215,8 @@ struct val rp_item(struct vm *vm, struct val o, struct val index)
 	}
 	if (!is_null(vm->exc))
 		return val_null();
+	if (is_none(o) && vm->forgiving)
+		return unknown_new(vm, "None[]");
 	return rp_raise(vm, TY_TypeError, "'%s' object is not subscriptable", type_name(vm, o));
 }
 

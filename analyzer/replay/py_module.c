@@ -270,6 +270,7 @@ bool module_star(struct vm *vm, struct module *from, struct module *into)
 	uint32_t at = 0;
 	struct dict_entry *e;
 
+	into->opaque_names |= from->opaque || from->opaque_names;
 	if (is_kind(all, K_LIST) || is_kind(all, K_TUPLE)) {
 		for (uint32_t i = 0; i < AS(list, all)->count; i++) {
 			struct val name = AS(list, all)->at[i], v;

@@ -196,6 +196,25 @@ static struct list *unpack_take(struct vm *vm, struct val v, uint32_t most)
 	return NULL;
 }
 
+static bool has_unknown(const struct list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (is_kind(list->at[i], K_UNKNOWN))
+			return true;
+	return false;
+}
+
+/* As many as are asked for of what there is, some of which is not known. */
+static struct val unpack_some(struct vm *vm, struct list *list, uint32_t count)
+{
+	struct list *tuple = tuple_new(vm, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		tuple->at[i] =
+		        i < list->count ? ref(list->at[i]) : unknown_new(vm, "element %u", i);
+	return val_obj(tuple);
+}
+
 static struct val unpack(struct vm *vm, struct val v, uint32_t packed)
 {
 	uint32_t before = before_of(packed), after = after_of(packed);
@@ -210,7 +229,9 @@ static struct val unpack(struct vm *vm, struct val v, uint32_t packed)
 	list = unpack_take(vm, v, star ? UINT32_MAX : before + 1);
 	if (!list)
 		return val_null();
-	if (list->count < before + after)
+	if ((star ? list->count < before + after : list->count != before) && has_unknown(list))
+		result = unpack_some(vm, list, before + after + star);
+	else if (list->count < before + after)
 		result =
 		        rp_raise(vm, TY_ValueError,
 		                 star ? "not enough values to unpack (expected at least %u, got %u)"

@@ -15,6 +15,11 @@ static enum step unbound(struct run *run, struct frame *f, uint32_t slot)
 	const struct ir_slot *s = &f->code->func->slots.at[slot];
 	const char *name = code_slot_name(run->vm, f->code, slot)->at;
 
+	if (run->vm->forgiving) {
+		vm_stand_in(run->vm, "%s", name);
+		slot_set(run->vm, slot_place(f, slot), unknown_new(run->vm, "%s", name));
+		return STEP_NEXT;
+	}
 	if (s->kind == SLOT_FREE)
 		rp_raise(run->vm, TY_NameError,
 		         "cannot access free variable '%s' where it is not "
@@ -45,6 +50,10 @@ struct val load_global(struct vm *vm, struct module *module, struct str *name)
 	v = module->native || module->library ? module_attr(vm, module, name) : val_null();
 	if (!is_null(v) || !is_null(vm->exc))
 		return v;
+	if (module->opaque_names) {
+		vm_stand_in(vm, "%s", name->at);
+		return unknown_new(vm, "%s", name->at);
+	}
 	return rp_raise(vm, TY_NameError, "name '%s' is not defined", name->at);
 }
 
@@ -55,8 +64,8 @@ enum step step_load(struct run *run, struct frame *f, const struct code_inst *in
 	switch ((int)in->sub) {
 	case SUB_scope_slot:
 		place = slot_place(f, in->name);
-		if (is_null(*place))
-			return unbound(run, f, in->name);
+		if (is_null(*place) && unbound(run, f, in->name) == STEP_RAISE)
+			return STEP_RAISE;
 		return reg_put(f, in, ref(*place));
 	case SUB_scope_take:
 		place = slot_place(f, in->name);

@@ -238,6 +238,7 @@ struct module {
 	struct obj h;
 	struct str *name;
 	struct dict *ns;
+	bool opaque_names;                    /* `from somewhere_unknown import *` was in it */
 	const struct library_module *library; /* definitions still to be had; NULL: none */
 	const struct native_module *native;   /* NULL: none */
 	bool opaque;                          /* nothing is known of it: any attribute stands in */
@@ -311,6 +312,7 @@ struct frame {
 	uint32_t dst;    /* the caller's register for the result */
 	bool entry;      /* returning from it leaves the interpreter loop */
 	bool running, finished;
+	bool measured; /* a generator that the measured loop runs on */
 	uint32_t line;
 };
 

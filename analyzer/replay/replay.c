@@ -317,19 +317,27 @@ static struct val run_all(struct replay *r)
 {
 	struct vm *vm = r->vm;
 	struct module *m = module_new(vm, "__main__");
+	bool by_itself = r->function.n || (r->loop && r->loop->func.n > 1);
+	uint64_t steps = vm->limits.steps;
 	struct val v;
 
+	if (by_itself)
+		vm->limits.steps = steps / 2;
 	set_main(vm, m, r->request->module);
 	v = module_run(vm, m, r->request->module);
 	if (!is_null(v)) {
 		unref(vm, v);
 		v = run_entry(r, m);
 	}
-	if (r->result->count || vm->halt || (!r->function.n && !(r->loop && r->loop->func.n > 1)))
+	vm->limits.steps = steps;
+	if (r->result->count || !by_itself || (vm->halt && vm->halt != VM_HALT_STEPS))
 		return v;
+	/* The script may have used up its half without coming by. */
+	vm->halt = VM_RUNNING;
 	if (is_null(v))
 		exc_clear(vm);
 	unref(vm, v);
+	vm->forgiving = true;
 	v = r->function.n ? call_repeatedly(r) : run_function(r);
 	return v;
 }

@@ -39,6 +39,8 @@ def _dump(obj, indent, level, default, sort_keys):
                                 for k, v in items) + end + "}"
     if default is not None:
         return _dump(default(obj), indent, level, default, sort_keys)
+    if _support.is_unknown(obj):
+        return "null"
     raise TypeError("Object of type %s is not JSON serializable" % type(obj).__name__)
 
 
