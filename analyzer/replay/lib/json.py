@@ -1,3 +1,6 @@
+import _support
+
+
 def _text(s):
     out = ['"']
     for c in s:
