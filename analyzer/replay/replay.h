@@ -95,7 +95,8 @@ struct replay_result {
 	const char *limit;       /* which budget ended it; NULL: none */
 	uint64_t steps;          /* instructions that ran */
 	const uint32_t *watched; /* for each watched place, in how many iterations it ran */
-	uint64_t weights; /* a digest of all weights' values, after 1, 2, 4, 8, ... iterations */
+	/* A digest of all weights' values after 1, 2, 4, 8, ... iterations, if request->values. */
+	uint64_t weights;
 };
 
 extern const struct replay_budget replay_default_budget;
