@@ -58,7 +58,3 @@ foreach(example train memory_facts)
   target_link_libraries(${example} PRIVATE graphlint_runtime m)
   add_test(NAME example_${example} COMMAND ${example})
 endforeach()
-
-# What the runtime costs; built and run by hand.
-add_executable(bench_runtime EXCLUDE_FROM_ALL tests/bench_runtime.c)
-target_link_libraries(bench_runtime PRIVATE graphlint_runtime m)

@@ -1,9 +1,10 @@
-/* What the runtime costs: nodes a second, bytes a node, a transformer step.
- * Prints one line per figure. The numbers of PyTorch beside them are measured by
- * tools/bench_runtime.py. */
+/* What the runtime costs: nodes a second, bytes a node, a transformer step. Prints a
+ * line for each figure; tools/bench_runtime.py prints PyTorch's.
+ * Usage: bench_runtime [nodes] [meta] [compute] */
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "runtime/ag.h"
@@ -128,11 +129,24 @@ static void bench_transformer(bool meta, int64_t width, int64_t batch, int64_t l
 	ag_close(ctx);
 }
 
-int main(void)
+static bool is_wanted(const char *name, int argc, char **argv)
 {
-	bench_nodes();
-	bench_transformer(true, 768, 8, 1024, 2000);
-	bench_transformer(true, 64, 4, 32, 2000);
-	bench_transformer(false, 64, 4, 32, 20);
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], name))
+			return true;
+	}
+	return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+	if (is_wanted("nodes", argc, argv))
+		bench_nodes();
+	if (is_wanted("meta", argc, argv)) {
+		bench_transformer(true, 768, 8, 1024, 2000);
+		bench_transformer(true, 64, 4, 32, 2000);
+	}
+	if (is_wanted("compute", argc, argv))
+		bench_transformer(false, 64, 4, 32, 20);
 	return EXIT_SUCCESS;
 }

@@ -7,242 +7,12 @@
  */
 #include <check.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "runtime/ag.h"
-#include "runtime/mersenne.h"
-
-enum {
-	LEAVES = 3,
-	LEAF_SIZE = 6,
-	COLUMNS = LEAVES * LEAF_SIZE,
-	MOST_ELEMENTS = 16,
-	MOST_OBJECTS = 512,
-	VARIABLES = 6,
-	STEPS = 60,
-	NONE = -1
-};
-
-/* ---- the model's objects, in arrays and named by index; nothing is ever taken out */
-
-struct m_storage {
-	int size, version;
-	double value[MOST_ELEMENTS];
-	double slope[MOST_ELEMENTS][COLUMNS];
-	bool marked;
-};
-
-struct m_tensor {
-	int storage, ndim, shape[2];
-	int at[MOST_ELEMENTS]; /* element to place in the storage */
-	int node, base, grad;  /* grad: a tensor, of leaves only */
-	int leaf;              /* number of the leaf, or NONE */
-	bool requires_grad, is_view, marked;
-};
-
-struct m_node {
-	int edge[2];  /* nodes; accumulators are nodes too */
-	int saved[3]; /* tensors, kept as they are */
-	int saved_version[3];
-	int saved_result; /* a storage, and its version */
-	int result_version;
-	int saved_count;
-	int accumulates; /* the leaf's tensor, or NONE */
-	bool freed, marked;
-};
-
-struct model {
-	struct ag_ctx *ctx;
-	struct ag_mersenne dice;
-	struct m_storage storage[MOST_OBJECTS];
-	struct m_tensor tensor[MOST_OBJECTS];
-	struct m_node node[MOST_OBJECTS];
-	int storages, tensors, nodes;
-	int accumulator[LEAVES]; /* node, or NONE when no graph has it */
-	int leaf[LEAVES];        /* tensors; always held */
-	struct ag_tensor *leaf_handle[LEAVES];
-	int variable[VARIABLES]; /* tensors or NONE */
-	struct ag_tensor *handle[VARIABLES];
-	bool grad_mode;
-	bool over; /* an expected error ended the program */
-	char trace[STEPS * 48];
-	size_t trace_used;
-};
-
-static int roll(struct model *m, int sides)
-{
-	return (int)(ag_mersenne_next(&m->dice) % (uint32_t)sides);
-}
-
-static void __attribute__((format(printf, 2, 3))) note(struct model *m, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(m->trace + m->trace_used, sizeof(m->trace) - m->trace_used, format, args);
-	va_end(args);
-	if (n > 0 && m->trace_used + (size_t)n < sizeof(m->trace))
-		m->trace_used += (size_t)n;
-}
-
-static int numel(const struct m_tensor *t)
-{
-	int n = 1;
-
-	for (int d = 0; d < t->ndim; d++)
-		n *= t->shape[d];
-	return n;
-}
-
-static int new_tensor(struct model *m, int ndim, const int *shape)
-{
-	struct m_tensor *t = &m->tensor[m->tensors];
-	struct m_storage *s = &m->storage[m->storages];
-
-	ck_assert_int_lt(m->tensors, MOST_OBJECTS);
-	memset(t, 0, sizeof(*t));
-	memset(s, 0, sizeof(*s));
-	t->ndim = ndim;
-	for (int d = 0; d < ndim; d++)
-		t->shape[d] = shape[d];
-	t->storage = m->storages++;
-	t->node = t->base = t->grad = t->leaf = NONE;
-	s->size = numel(t);
-	for (int i = 0; i < s->size; i++)
-		t->at[i] = i;
-	return m->tensors++;
-}
-
-static int new_node(struct model *m)
-{
-	struct m_node *n = &m->node[m->nodes];
-
-	ck_assert_int_lt(m->nodes, MOST_OBJECTS);
-	memset(n, 0, sizeof(*n));
-	n->edge[0] = n->edge[1] = n->saved_result = n->accumulates = NONE;
-	return m->nodes++;
-}
-
-static double *value(struct model *m, int t, int i)
-{
-	return &m->storage[m->tensor[t].storage].value[m->tensor[t].at[i]];
-}
-
-static double *slope(struct model *m, int t, int i)
-{
-	return m->storage[m->tensor[t].storage].slope[m->tensor[t].at[i]];
-}
-
-/* ---- what is reachable */
-
-static void mark_node(struct model *m, int n);
-
-static void mark_tensor(struct model *m, int t)
-{
-	struct m_tensor *tensor;
-
-	if (t == NONE || m->tensor[t].marked)
-		return;
-	tensor = &m->tensor[t];
-	tensor->marked = true;
-	m->storage[tensor->storage].marked = true;
-	mark_node(m, tensor->node);
-	mark_tensor(m, tensor->base);
-	mark_tensor(m, tensor->grad);
-}
-
-static void mark_node(struct model *m, int n)
-{
-	struct m_node *node;
-
-	if (n == NONE || m->node[n].marked)
-		return;
-	node = &m->node[n];
-	node->marked = true;
-	mark_node(m, node->edge[0]);
-	mark_node(m, node->edge[1]);
-	mark_tensor(m, node->accumulates);
-	for (int i = 0; i < node->saved_count && !node->freed; i++)
-		mark_tensor(m, node->saved[i]);
-	if (node->saved_result != NONE && !node->freed)
-		m->storage[node->saved_result].marked = true;
-}
-
-static void mark_all(struct model *m)
-{
-	for (int i = 0; i < MOST_OBJECTS; i++)
-		m->storage[i].marked = m->tensor[i].marked = m->node[i].marked = false;
-	for (int i = 0; i < LEAVES; i++)
-		mark_tensor(m, m->leaf[i]);
-	for (int i = 0; i < VARIABLES; i++)
-		mark_tensor(m, m->variable[i]);
-	for (int i = 0; i < LEAVES; i++) {
-		if (m->accumulator[i] != NONE && !m->node[m->accumulator[i]].marked)
-			m->accumulator[i] = NONE;
-	}
-}
-
-/* ---- comparing */
-
-static void mismatch(const struct model *m, const char *what, double got, double want)
-{
-	ck_abort_msg("%s: %.12g, not %.12g, after:\n%s", what, got, want, m->trace);
-}
-
-static void compare_tensor(struct model *m, int t, const struct ag_tensor *handle, const char *what)
-{
-	const struct m_tensor *tensor = &m->tensor[t];
-	double values[MOST_ELEMENTS];
-	int n = numel(tensor);
-
-	if (ag_numel(handle) != n || ag_ndim(handle) != tensor->ndim)
-		mismatch(m, "number of elements", (double)ag_numel(handle), n);
-	if (!ag_read(m->ctx, handle, values, n))
-		ck_abort_msg("%s", ag_error(m->ctx)->text);
-	for (int i = 0; i < n; i++) {
-		double want = *value(m, t, i);
-		if (fabs(values[i] - want) > 1e-9 * (1 + fabs(want)) &&
-		    !(isnan(want) && isnan(values[i])))
-			mismatch(m, what, values[i], want);
-	}
-	if (ag_requires_grad(handle) != tensor->requires_grad)
-		mismatch(m, "requires_grad", ag_requires_grad(handle), tensor->requires_grad);
-}
-
-static void compare(struct model *m)
-{
-	struct ag_memory memory;
-	double bytes = 0;
-	double nodes = 0;
-
-	mark_all(m);
-	for (int i = 0; i < m->storages; i++)
-		bytes += m->storage[i].marked ? 8.0 * m->storage[i].size : 0;
-	for (int i = 0; i < m->nodes; i++)
-		nodes += m->node[i].marked;
-	for (int i = 0; i < VARIABLES; i++) {
-		if (m->variable[i] != NONE)
-			compare_tensor(m, m->variable[i], m->handle[i], "value");
-	}
-	for (int i = 0; i < LEAVES; i++) {
-		struct ag_tensor *grad = ag_grad_of(m->leaf_handle[i]);
-		int want = m->tensor[m->leaf[i]].grad;
-		if ((grad != NULL) != (want != NONE))
-			mismatch(m, "gradient there", grad != NULL, want != NONE);
-		if (grad)
-			compare_tensor(m, want, grad, "gradient");
-	}
-	ag_memory(m->ctx, &memory);
-	if ((double)memory.live_bytes != bytes)
-		mismatch(m, "live bytes", (double)memory.live_bytes, bytes);
-	if ((double)memory.nodes != nodes)
-		mismatch(m, "live nodes", (double)memory.nodes, nodes);
-}
+#include "tests/model_runner.h"
 
 /* ---- recording in the model */
 
@@ -255,7 +25,7 @@ static int node_of(struct model *m, int t)
 	if (tensor->leaf == NONE)
 		return tensor->node;
 	if (m->accumulator[tensor->leaf] == NONE) {
-		int n = new_node(m);
+		int n = model_new_node(m);
 		m->node[n].accumulates = t;
 		m->accumulator[tensor->leaf] = n;
 	}
@@ -270,7 +40,7 @@ static int record(struct model *m, int a, int b)
 
 	if (!m->grad_mode || !wanted)
 		return NONE;
-	n = new_node(m);
+	n = model_new_node(m);
 	m->node[n].edge[0] = node_of(m, a);
 	m->node[n].edge[1] = b == NONE ? NONE : node_of(m, b);
 	return n;
@@ -299,7 +69,7 @@ static void save_result(struct model *m, int n, int t)
 static void save_number(struct model *m, int n)
 {
 	if (n != NONE)
-		save(m, n, new_tensor(m, 0, NULL));
+		save(m, n, model_new_tensor(m, 0, NULL));
 }
 
 static void give(struct model *m, int t, int n)
@@ -312,7 +82,7 @@ static void give(struct model *m, int t, int n)
 static void chain(struct model *m, int t, int i, int n, int a, int k, double factor)
 {
 	for (int c = 0; n != NONE && c < COLUMNS && m->tensor[a].requires_grad; c++)
-		slope(m, t, i)[c] += factor * slope(m, a, k)[c];
+		model_slope(m, t, i)[c] += factor * model_slope(m, a, k)[c];
 }
 
 /* ---- ops: each makes the model's result and calls the runtime */
@@ -343,7 +113,7 @@ static void assign(struct model *m, int to, int t, struct ag_tensor *handle)
 
 static int some_variable(struct model *m)
 {
-	int first = roll(m, VARIABLES);
+	int first = model_roll(m, VARIABLES);
 
 	for (int i = 0; i < VARIABLES; i++) {
 		if (m->variable[(first + i) % VARIABLES] != NONE)
@@ -360,21 +130,21 @@ static bool same_shape(const struct m_tensor *a, const struct m_tensor *b)
 static void op_binary(struct model *m, int va, int to)
 {
 	static const char *const names[] = {"torch.add", "torch.sub", "torch.mul"};
-	int kind = roll(m, 3), vb = some_variable(m), a = m->variable[va], b = m->variable[vb], t,
-	    n;
+	int kind = model_roll(m, 3), vb = some_variable(m), a = m->variable[va],
+	    b = m->variable[vb], t, n;
 
 	if (!same_shape(&m->tensor[a], &m->tensor[b]))
 		return;
-	note(m, "v%d = %s(v%d, v%d)\n", to, names[kind], va, vb);
-	t = new_tensor(m, m->tensor[a].ndim, m->tensor[a].shape);
+	model_note(m, "v%d = %s(v%d, v%d)\n", to, names[kind], va, vb);
+	t = model_new_tensor(m, m->tensor[a].ndim, m->tensor[a].shape);
 	n = record(m, a, b);
 	if (kind == 2 && n != NONE && m->tensor[a].requires_grad)
 		save(m, n, b);
 	if (kind == 2 && n != NONE && m->tensor[b].requires_grad)
 		save(m, n, a);
-	for (int i = 0; i < numel(&m->tensor[t]); i++) {
-		double x = *value(m, a, i), y = *value(m, b, i);
-		*value(m, t, i) = kind == 2 ? x * y : kind == 1 ? x - y : x + y;
+	for (int i = 0; i < model_numel(&m->tensor[t]); i++) {
+		double x = *model_value(m, a, i), y = *model_value(m, b, i);
+		*model_value(m, t, i) = kind == 2 ? x * y : kind == 1 ? x - y : x + y;
 		chain(m, t, i, n, a, i, kind == 2 ? y : 1);
 		chain(m, t, i, n, b, i, kind == 2 ? x : kind == 1 ? -1 : 1);
 	}
@@ -449,11 +219,12 @@ static struct ag_tensor *call_unary(struct model *m, int kind, bool in_place, st
 
 static void op_unary(struct model *m, int va, int to)
 {
-	int kind = roll(m, (int)(sizeof(unaries) / sizeof(unaries[0]))), a = m->variable[va], t, n;
+	int kind = model_roll(m, (int)(sizeof(unaries) / sizeof(unaries[0]))), a = m->variable[va],
+	    t, n;
 	double factor;
 
-	note(m, "v%d = v%d.%s()\n", to, va, unaries[kind].name);
-	t = new_tensor(m, m->tensor[a].ndim, m->tensor[a].shape);
+	model_note(m, "v%d = v%d.%s()\n", to, va, unaries[kind].name);
+	t = model_new_tensor(m, m->tensor[a].ndim, m->tensor[a].shape);
 	n = record(m, a, NONE);
 	if (unaries[kind].saves == SAVES_INPUT)
 		save(m, n, a);
@@ -461,8 +232,8 @@ static void op_unary(struct model *m, int va, int to)
 		save_result(m, n, t);
 	if (unaries[kind].saves == SAVES_NUMBER)
 		save_number(m, n);
-	for (int i = 0; i < numel(&m->tensor[t]); i++) {
-		unary_value(kind, *value(m, a, i), value(m, t, i), &factor);
+	for (int i = 0; i < model_numel(&m->tensor[t]); i++) {
+		unary_value(kind, *model_value(m, a, i), model_value(m, t, i), &factor);
 		chain(m, t, i, n, a, i, factor);
 	}
 	give(m, t, n);
@@ -473,7 +244,7 @@ static void op_unary(struct model *m, int va, int to)
  * one of them gives all of them new histories, which is not modelled. */
 static bool has_views(struct model *m, int t)
 {
-	mark_all(m);
+	model_mark_all(m);
 	for (int i = 0; i < m->tensors; i++) {
 		if (m->tensor[i].marked && m->tensor[i].is_view &&
 		    m->tensor[i].storage == m->tensor[t].storage)
@@ -484,27 +255,28 @@ static bool has_views(struct model *m, int t)
 
 static void op_in_place(struct model *m, int va, int to)
 {
-	int kind = roll(m, (int)(sizeof(unaries) / sizeof(unaries[0]))), a = m->variable[va], n;
+	int kind = model_roll(m, (int)(sizeof(unaries) / sizeof(unaries[0]))), a = m->variable[va],
+	    n;
 	struct m_storage *s = &m->storage[m->tensor[a].storage];
 	double factor;
 
 	(void)to;
 	if (!unaries[kind].in_place || m->tensor[a].leaf != NONE || has_views(m, a) ||
-	    s->size != numel(&m->tensor[a]))
+	    s->size != model_numel(&m->tensor[a]))
 		return;
 	/* Without gradients it would keep its history though its values are others. */
 	if (!m->grad_mode && m->tensor[a].requires_grad)
 		return;
-	note(m, "v%d.%s_()\n", va, unaries[kind].name);
+	model_note(m, "v%d.%s_()\n", va, unaries[kind].name);
 	n = record(m, a, NONE);
 	if (unaries[kind].saves == SAVES_NUMBER)
 		save_number(m, n);
 	for (int i = 0; i < s->size; i++) {
 		double y;
-		unary_value(kind, *value(m, a, i), &y, &factor);
-		*value(m, a, i) = y;
+		unary_value(kind, *model_value(m, a, i), &y, &factor);
+		*model_value(m, a, i) = y;
 		for (int c = 0; n != NONE && c < COLUMNS; c++)
-			slope(m, a, i)[c] *= factor;
+			model_slope(m, a, i)[c] *= factor;
 	}
 	s->version++;
 	if (unaries[kind].saves == SAVES_RESULT)
@@ -521,10 +293,10 @@ static void op_mm(struct model *m, int va, int to)
 	if (m->tensor[a].ndim != 2 || m->tensor[b].ndim != 2 ||
 	    m->tensor[a].shape[1] != m->tensor[b].shape[0])
 		return;
-	note(m, "v%d = v%d @ v%d\n", to, va, vb);
+	model_note(m, "v%d = v%d @ v%d\n", to, va, vb);
 	shape[0] = m->tensor[a].shape[0];
 	shape[1] = m->tensor[b].shape[1];
-	t = new_tensor(m, 2, shape);
+	t = model_new_tensor(m, 2, shape);
 	n = record(m, a, b);
 	if (n != NONE && m->tensor[b].requires_grad)
 		save(m, n, a);
@@ -534,9 +306,9 @@ static void op_mm(struct model *m, int va, int to)
 		for (int k = 0; k < m->tensor[a].shape[1]; k++) {
 			int ia = i / shape[1] * m->tensor[a].shape[1] + k,
 			    ib = k * shape[1] + i % shape[1];
-			*value(m, t, i) += *value(m, a, ia) * *value(m, b, ib);
-			chain(m, t, i, n, a, ia, *value(m, b, ib));
-			chain(m, t, i, n, b, ib, *value(m, a, ia));
+			*model_value(m, t, i) += *model_value(m, a, ia) * *model_value(m, b, ib);
+			chain(m, t, i, n, a, ia, *model_value(m, b, ib));
+			chain(m, t, i, n, b, ib, *model_value(m, a, ia));
 		}
 	}
 	give(m, t, n);
@@ -547,11 +319,11 @@ static void op_mm(struct model *m, int va, int to)
 
 static void op_sum(struct model *m, int va, int to)
 {
-	int a = m->variable[va], t = new_tensor(m, 0, NULL), n = record(m, a, NONE);
+	int a = m->variable[va], t = model_new_tensor(m, 0, NULL), n = record(m, a, NONE);
 
-	note(m, "v%d = v%d.sum()\n", to, va);
-	for (int i = 0; i < numel(&m->tensor[a]); i++) {
-		*value(m, t, 0) += *value(m, a, i);
+	model_note(m, "v%d = v%d.sum()\n", to, va);
+	for (int i = 0; i < model_numel(&m->tensor[a]); i++) {
+		*model_value(m, t, 0) += *model_value(m, a, i);
 		chain(m, t, 0, n, a, i, 1);
 	}
 	give(m, t, n);
@@ -561,7 +333,7 @@ static void op_sum(struct model *m, int va, int to)
 /* A handle on a's storage; the caller sets shape and places. */
 static int new_view(struct model *m, int a, bool differentiable)
 {
-	int t = new_tensor(m, m->tensor[a].ndim, m->tensor[a].shape);
+	int t = model_new_tensor(m, m->tensor[a].ndim, m->tensor[a].shape);
 
 	m->storages--;
 	m->tensor[t].storage = m->tensor[a].storage;
@@ -582,7 +354,7 @@ static void op_transpose(struct model *m, int va, int to)
 
 	if (m->tensor[a].ndim != 2 || (!m->grad_mode && m->tensor[a].requires_grad))
 		return;
-	note(m, "v%d = v%d.t()\n", to, va);
+	model_note(m, "v%d = v%d.t()\n", to, va);
 	t = new_view(m, a, true);
 	rows = m->tensor[a].shape[1];
 	columns = m->tensor[a].shape[0];
@@ -599,12 +371,12 @@ static void op_select(struct model *m, int va, int to)
 
 	if (m->tensor[a].ndim == 0 || (!m->grad_mode && m->tensor[a].requires_grad))
 		return;
-	index = roll(m, m->tensor[a].shape[0]);
-	note(m, "v%d = v%d[%d]\n", to, va, index);
+	index = model_roll(m, m->tensor[a].shape[0]);
+	model_note(m, "v%d = v%d[%d]\n", to, va, index);
 	t = new_view(m, a, true);
 	m->tensor[t].ndim--;
 	m->tensor[t].shape[0] = m->tensor[a].shape[1];
-	width = numel(&m->tensor[t]);
+	width = model_numel(&m->tensor[t]);
 	for (int i = 0; i < width; i++)
 		m->tensor[t].at[i] = m->tensor[a].at[index * width + i];
 	assign(m, to, t, ag_select(m->ctx, m->handle[va], 0, index));
@@ -612,23 +384,23 @@ static void op_select(struct model *m, int va, int to)
 
 static void op_detach(struct model *m, int va, int to)
 {
-	note(m, "v%d = v%d.detach()\n", to, va);
+	model_note(m, "v%d = v%d.detach()\n", to, va);
 	assign(m, to, new_view(m, m->variable[va], false), ag_detach(m->ctx, m->handle[va]));
 }
 
 static void op_forget(struct model *m, int va, int to)
 {
 	(void)to;
-	note(m, "del v%d\n", va);
+	model_note(m, "del v%d\n", va);
 	assign(m, va, NONE, NULL);
 }
 
 static void op_leaf(struct model *m, int va, int to)
 {
-	int i = roll(m, LEAVES);
+	int i = model_roll(m, LEAVES);
 
 	(void)va;
-	note(m, "v%d = leaf %d\n", to, i);
+	model_note(m, "v%d = leaf %d\n", to, i);
 	assign(m, to, m->leaf[i], ag_retain(m->leaf_handle[i]));
 }
 
@@ -637,7 +409,7 @@ static void op_grad_mode(struct model *m, int va, int to)
 	(void)va;
 	(void)to;
 	m->grad_mode = !m->grad_mode;
-	note(m, "gradients %s\n", m->grad_mode ? "on" : "off");
+	model_note(m, "gradients %s\n", m->grad_mode ? "on" : "off");
 	if (m->grad_mode)
 		ag_enable_grad(m->ctx);
 	else
@@ -646,13 +418,13 @@ static void op_grad_mode(struct model *m, int va, int to)
 
 static void op_forget_grad(struct model *m, int va, int to)
 {
-	int i = roll(m, LEAVES);
+	int i = model_roll(m, LEAVES);
 
 	(void)va;
 	(void)to;
-	note(m, "leaf %d .grad = None\n", i);
+	model_note(m, "leaf %d .grad = None\n", i);
 	m->tensor[m->leaf[i]].grad = NONE;
-	ck_assert(ag_set_grad(m->ctx, m->leaf_handle[i], NULL));
+	model_need(ag_set_grad(m->ctx, m->leaf_handle[i], NULL));
 }
 
 /* ---- backward */
@@ -681,23 +453,23 @@ static void accumulate(struct model *m, int loss, int leaf)
 	int t = m->leaf[leaf], grad = m->tensor[t].grad;
 
 	if (grad == NONE) {
-		grad = new_tensor(m, m->tensor[t].ndim, m->tensor[t].shape);
+		grad = model_new_tensor(m, m->tensor[t].ndim, m->tensor[t].shape);
 		m->tensor[t].grad = grad;
 	}
-	for (int i = 0; i < numel(&m->tensor[t]); i++)
-		*value(m, grad, i) += slope(m, loss, 0)[leaf * LEAF_SIZE + i];
+	for (int i = 0; i < model_numel(&m->tensor[t]); i++)
+		*model_value(m, grad, i) += model_slope(m, loss, 0)[leaf * LEAF_SIZE + i];
 }
 
 static void op_backward(struct model *m, int va, int to)
 {
 	int a = m->variable[va];
-	bool retain = roll(m, 2) == 0, bad = false, done;
+	bool retain = model_roll(m, 2) == 0, bad = false, done;
 	bool seen[MOST_OBJECTS] = {false};
 
 	(void)to;
-	if (numel(&m->tensor[a]) != 1 || m->tensor[a].node == NONE)
+	if (model_numel(&m->tensor[a]) != 1 || m->tensor[a].node == NONE)
 		return;
-	note(m, "v%d.backward(%s)\n", va, retain ? "retain_graph=True" : "");
+	model_note(m, "v%d.backward(%s)\n", va, retain ? "retain_graph=True" : "");
 	visit(m, m->tensor[a].node, seen, &bad);
 	done = ag_backward(m->ctx, m->handle[va], NULL, retain ? AG_RETAIN_GRAPH : 0);
 	if (done == bad)
@@ -728,10 +500,10 @@ static void open_leaves(struct model *m)
 
 	for (int leaf = 0; leaf < LEAVES; leaf++) {
 		int64_t shape[2] = {shapes[leaf][0], shapes[leaf][1]};
-		int t = new_tensor(m, 2, shapes[leaf]);
-		for (int i = 0; i < numel(&m->tensor[t]); i++) {
-			*value(m, t, i) = roll(m, 2001) / 1000.0 - 1;
-			slope(m, t, i)[leaf * LEAF_SIZE + i] = 1;
+		int t = model_new_tensor(m, 2, shapes[leaf]);
+		for (int i = 0; i < model_numel(&m->tensor[t]); i++) {
+			*model_value(m, t, i) = model_roll(m, 2001) / 1000.0 - 1;
+			model_slope(m, t, i)[leaf * LEAF_SIZE + i] = 1;
 		}
 		m->tensor[t].leaf = leaf;
 		m->tensor[t].requires_grad = true;
@@ -739,7 +511,7 @@ static void open_leaves(struct model *m)
 		m->accumulator[leaf] = NONE;
 		m->leaf_handle[leaf] = ag_tensor_new(m->ctx, AG_F64, 2, shape,
 		                                     m->storage[m->tensor[t].storage].value);
-		ck_assert(ag_set_requires_grad(m->ctx, m->leaf_handle[leaf], true));
+		model_need(ag_set_requires_grad(m->ctx, m->leaf_handle[leaf], true));
 	}
 }
 
@@ -748,25 +520,25 @@ static void run_program(uint32_t seed)
 	struct model *m = calloc(1, sizeof(*m));
 	struct ag_memory memory;
 
-	ck_assert_ptr_nonnull(m);
+	model_need(m != NULL);
 	m->ctx = ag_open(NULL);
 	m->grad_mode = true;
 	ag_mersenne_seed(&m->dice, seed);
-	note(m, "program %u\n", seed);
+	model_note(m, "program %u\n", seed);
 	open_leaves(m);
 	for (int i = 0; i < VARIABLES; i++) {
 		m->variable[i] = i < LEAVES ? m->leaf[i] : NONE;
 		m->handle[i] = i < LEAVES ? ag_retain(m->leaf_handle[i]) : NULL;
 	}
 	for (int step = 0; step < STEPS && !m->over; step++) {
-		int va = some_variable(m), to = roll(m, VARIABLES),
-		    op = roll(m, (int)(sizeof(ops) / sizeof(ops[0])));
+		int va = some_variable(m), to = model_roll(m, VARIABLES),
+		    op = model_roll(m, (int)(sizeof(ops) / sizeof(ops[0])));
 		if (va == NONE)
 			op_leaf(m, va, to);
 		else
 			ops[op](m, va, to);
 		if (!m->over)
-			compare(m);
+			model_compare(m);
 	}
 	for (int i = 0; i < VARIABLES; i++)
 		ag_release(m->handle[i]);
@@ -774,8 +546,8 @@ static void run_program(uint32_t seed)
 		ag_release(m->leaf_handle[i]);
 	ag_memory(m->ctx, &memory);
 	if (memory.live_bytes || memory.nodes || memory.tensors)
-		mismatch(m, "left over",
-		         (double)(memory.live_bytes + memory.nodes + memory.tensors), 0);
+		model_mismatch(m, "left over",
+		               (double)(memory.live_bytes + memory.nodes + memory.tensors), 0);
 	ag_close(m->ctx);
 	free(m);
 }
