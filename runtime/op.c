@@ -211,6 +211,24 @@ struct ag_tensor *op_zeros_as(struct ag_ctx *ctx, struct ag_tensor *like)
 	return like ? op_zeros(ctx, (enum ag_dtype)like->dtype, like->ndim, like->shape) : NULL;
 }
 
+struct ag_tensor *op_unknown_as(struct ag_ctx *ctx, const struct ag_tensor *like)
+{
+	return like ? scoped(ctx, ag_make(ctx, (enum ag_dtype)like->dtype, like->ndim, like->shape,
+	                                  false))
+	            : NULL;
+}
+
+bool ag_bw_is_blind(const struct ag_ctx *ctx, struct ag_tensor *const *in, int count)
+{
+	int i;
+
+	for (i = 0; i < count && !ctx->mode.enabled; i++) {
+		if (in[i] && in[i]->numel && !in[i]->storage->data)
+			return true;
+	}
+	return false;
+}
+
 struct ag_tensor *op_full_as(struct ag_ctx *ctx, struct ag_tensor *like, double value)
 {
 	struct ag_tensor *t = op_zeros_as(ctx, like);

@@ -71,6 +71,8 @@ struct ag_tensor *op_cast(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype
 struct ag_tensor *op_mul_n(struct ag_ctx *ctx, struct ag_tensor *a, double b); /* a if b is 1 */
 struct ag_tensor *op_zeros(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape);
 struct ag_tensor *op_zeros_as(struct ag_ctx *ctx, struct ag_tensor *like);
+/* Like `like`, contiguous and without data; NULL for NULL. */
+struct ag_tensor *op_unknown_as(struct ag_ctx *ctx, const struct ag_tensor *like);
 struct ag_tensor *op_full_as(struct ag_ctx *ctx, struct ag_tensor *like, double value);
 struct ag_tensor *op_where_n(struct ag_ctx *ctx, struct ag_tensor *cond, struct ag_tensor *a,
                              double b);
@@ -121,6 +123,9 @@ struct ag_tensor *ag_view_of(struct ag_ctx *ctx, struct ag_tensor *v, struct ag_
 
 /* ---- writing formulas */
 bool ag_node_apply(struct ag_bw *b);
+/* Whether only the shapes of a formula's results matter: nothing is recorded and one of its
+ * tensors (NULLs are skipped) has no data. What is composed here is one kernel in PyTorch. */
+bool ag_bw_is_blind(const struct ag_ctx *ctx, struct ag_tensor *const *in, int count);
 #define B_CTX      (b->ctx)
 #define B_GRAD     (b->grads[0])
 #define B_SAVED(i) ag_unpack(b->node, (i))

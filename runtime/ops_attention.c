@@ -218,6 +218,12 @@ bool bw_FlashAttention(struct ag_bw *b)
 
 	if (!q || !k || !v || !B_SAVED(3))
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){q, k, v, B_GRAD}, 4)) {
+		B_SET(0, op_unknown_as(c, q));
+		B_SET(1, op_unknown_as(c, k));
+		B_SET(2, op_unknown_as(c, v));
+		return true;
+	}
 	s = op_mul_number(c, op_matmul(c, q, op_transpose(c, k, -1, -2)), scale);
 	if (mask)
 		s = op_add(c, s, mask);

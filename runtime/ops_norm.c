@@ -243,6 +243,12 @@ bool bw_LayerNorm(struct ag_bw *b)
 
 	if (!x || !mean || !rstd)
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, w, g}, 3)) {
+		B_SET(0, op_unknown_as(c, x));
+		B_SET(1, op_unknown_as(c, w));
+		B_SET(2, op_unknown_as(c, bias));
+		return true;
+	}
 	for (d = lead; d < x->ndim; d++)
 		dims[n++] = d;
 	xhat = standard(c, x, mean, &rstd, dims, n, b->node->num[0]);
@@ -455,6 +461,12 @@ bool bw_BatchNorm(struct ag_bw *b)
 	rstd = wide(c, B_SAVED(training ? 5 : 3));
 	if (!x || !mean || !rstd)
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, w, g, mean}, 4)) {
+		B_SET(0, op_unknown_as(c, x));
+		for (d = 1; d < 3; d++)
+			B_SET((uint32_t)d, op_unknown_as(c, mean));
+		return true;
+	}
 	for (d = 0; d < x->ndim; d++) {
 		shape[d] = d == 1 ? x->shape[1] : 1;
 		if (d != 1)
@@ -553,6 +565,14 @@ bool bw_GroupNorm(struct ag_bw *b)
 
 	if (!x || !mean || !rstd)
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, w, g}, 3)) {
+		shape[0] = x->shape[1];
+		B_SET(0, op_unknown_as(c, x));
+		for (d = 1; d < 3; d++)
+			B_SET((uint32_t)d,
+			      scoped(c, ag_make(c, (enum ag_dtype)x->dtype, 1, shape, false)));
+		return true;
+	}
 	rows[0] = one[0] = x->shape[0];
 	rows[1] = one[1] = b->node->ints[0];
 	rows[2] = x->numel ? x->numel / (rows[0] * rows[1]) : 0;
