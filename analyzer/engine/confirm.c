@@ -4,13 +4,16 @@
 #include <string.h>
 
 #include "analyzer/engine/run.h"
+#include "analyzer/fix/fix.h"
 #include "analyzer/replay/replay.h"
 
 enum {
 	AUTO_STEPS = 16,
 	ALWAYS_STEPS = REPLAY_STEPS,
 	LEAST_STEPS = 4,
-	REFUTING_STEPS = 12, /* fewer tell nothing of what grows late */
+	REFUTING_STEPS = 12,  /* fewer tell nothing of what grows late */
+	AUTO_FIX_REPLAYS = 6, /* for a loop */
+	ALWAYS_FIX_REPLAYS = 64,
 };
 
 /* What one file may cost without --confirm always; counted, so that every
@@ -35,6 +38,8 @@ struct file_confirm {
 	VEC(struct finding *) findings;
 	VEC(struct span) places; /* theirs, as far as they are watched */
 	VEC(struct measured_loop) loops;
+	struct replay_loop *known; /* all of the file */
+	uint32_t known_count;
 };
 
 struct confirm {
@@ -50,15 +55,17 @@ static const struct ir_module *find_module(void *data, const char *name, bool *i
 	return project_import_module(run->project, confirm->file, name, is_package);
 }
 
-static struct replay_result replay_at(struct run *run, struct file_confirm *confirm, uint32_t line)
+static struct replay_request request_for(struct run *run, struct file_confirm *confirm,
+                                         void *data[2])
 {
 	const bool always = run->settings->confirm == CONFIRM_ALWAYS;
-	void *data[2] = {confirm, run};
-	struct replay_request request = {
+
+	data[0] = confirm;
+	data[1] = run;
+	return (struct replay_request){
 	        .arena = &confirm->arena,
 	        .names = run->names,
 	        .module = confirm->file->lowered.module,
-	        .line = line,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
 	        .budget = always ? NULL : &auto_budget,
 	        .watch = confirm->places.at,
@@ -66,26 +73,40 @@ static struct replay_result replay_at(struct run *run, struct file_confirm *conf
 	        .find_module = find_module,
 	        .data = data,
 	};
+}
 
+/* In the text of all cells. */
+static uint32_t line_of(const struct finding *finding)
+{
+	return source_line_at(finding->source, finding->span.start) + 1;
+}
+
+static struct replay_result replay_at(struct run *run, struct file_confirm *confirm, uint32_t line)
+{
+	void *data[2];
+	struct replay_request request = request_for(run, confirm, data);
+
+	request.line = line;
 	return replay_run(&request);
 }
 
-/* Of the loop around a row, or (row 0) of the file's main loop; else the row. */
-static uint32_t loop_line(struct run *run, struct file_confirm *confirm, uint32_t row)
+/* Of the loop around a line, or (line 0) of the file's main loop; else the line. */
+static uint32_t loop_line(struct run *run, struct file_confirm *confirm, uint32_t line)
 {
-	struct replay_loop *loops;
 	const struct ir_module *module = confirm->file->lowered.module;
-	uint32_t count = replay_loops(&confirm->arena, run->names, module, &loops);
-	const struct replay_loop *loop = replay_choose(module, loops, count, row);
+	const struct replay_loop *loop;
 
-	return loop ? loop->line : row;
+	if (!confirm->known)
+		confirm->known_count =
+		        replay_loops(&confirm->arena, run->names, module, &confirm->known);
+	loop = replay_choose(module, confirm->known, confirm->known_count, line);
+	return loop ? loop->line : line;
 }
 
 static const struct replay_result *measure(struct run *run, struct file_confirm *confirm,
-                                           uint32_t row)
+                                           uint32_t line)
 {
-	const uint32_t line = loop_line(run, confirm, row);
-
+	line = loop_line(run, confirm, line);
 	for (uint32_t i = 0; i < confirm->loops.count; i++)
 		if (confirm->loops.at[i].line == line)
 			return &confirm->loops.at[i].result;
@@ -176,10 +197,10 @@ static bool can_be_refuted(const struct finding *finding)
 /* By its own loop and by the program's main one: what is cleared in one of them
  * may grow in the other. */
 static bool is_refuted(struct run *run, struct file_confirm *confirm, uint32_t place,
-                       const struct finding *finding, uint32_t row)
+                       const struct finding *finding, uint32_t line)
 {
 	return can_be_refuted(finding) && place < REPLAY_MOST_WATCHED &&
-	       speaks_against(measure(run, confirm, row), place) &&
+	       speaks_against(measure(run, confirm, line), place) &&
 	       speaks_against(measure(run, confirm, 0), place);
 }
 
@@ -220,6 +241,34 @@ static struct file_confirm *confirm_for(struct confirm *confirm, const struct so
 	return made;
 }
 
+/* Edits for what was seen to grow in one loop, each tried by replay. */
+static void fix_loop(struct run *run, struct file_confirm *confirm,
+                     const struct measured_loop *loop)
+{
+	const bool always = run->settings->confirm == CONFIRM_ALWAYS;
+	struct finding **grown =
+	        arena_array(&confirm->arena, struct finding *, confirm->findings.count + 1);
+	void *data[2];
+	struct fix_search search = {
+	        .request = request_for(run, confirm, data),
+	        .before = &loop->result,
+	        .findings = grown,
+	        .most_replays = always ? ALWAYS_FIX_REPLAYS : AUTO_FIX_REPLAYS,
+	};
+
+	search.request.watch_count = 0;
+	for (uint32_t i = 0; i < confirm->findings.count; i++) {
+		struct finding *finding = confirm->findings.at[i];
+		const uint32_t line = line_of(finding);
+
+		if (finding->replay.verdict >= EVIDENCE_LINEAR &&
+		    loop_line(run, confirm, line) == loop->line)
+			grown[search.count++] = finding;
+	}
+	if (search.count)
+		fix_search(&search);
+}
+
 static void replay_file(void *data, size_t index, unsigned worker)
 {
 	struct confirm *confirm = data;
@@ -228,11 +277,13 @@ static void replay_file(void *data, size_t index, unsigned worker)
 	(void)worker;
 	for (uint32_t i = 0; i < file->findings.count; i++) {
 		struct finding *finding = file->findings.at[i];
-		const uint32_t row = source_position(finding->source, finding->span.start).row;
+		const uint32_t line = line_of(finding);
 
-		add_evidence(&file->arena, measure(confirm->run, file, row), finding);
-		finding->replay.refuted = is_refuted(confirm->run, file, i, finding, row);
+		add_evidence(&file->arena, measure(confirm->run, file, line), finding);
+		finding->replay.refuted = is_refuted(confirm->run, file, i, finding, line);
 	}
+	for (uint32_t i = 0; i < file->loops.count; i++)
+		fix_loop(confirm->run, file, &file->loops.at[i]);
 }
 
 void run_confirm(struct run *run)
