@@ -83,7 +83,8 @@ static const struct {
 } fixtures[] = {
         {"average-builds-graph", 0}, {"carried-state", 0},      {"context-attribute", 0},
         {"graph-accumulator", 0},    {"graph-in-attribute", 4}, {"graph-in-dict", 4},
-        {"graph-in-list", 4},        {"hook-stash", 1920},      {"view-pins-storage", 480},
+        {"graph-in-list", 4},        {"hook-cycle", 0},         {"hook-stash", 1920},
+        {"view-pins-storage", 480},
 };
 
 START_TEST(fixture_is_flat_after_its_fix)
@@ -123,6 +124,8 @@ static const struct {
         {HEAD "    d[i] = {'loss': loss, 'i': i}\n", "`d[i] = {'loss': loss.detach(), 'i': i}`",
          true},
         {HEAD "    kept.append(\n        loss,\n    )\n", "`loss.detach(),`", true},
+        {HEAD "    for value in (loss, loss.item()):\n        kept.append(value)\n",
+         "`kept.append(value.detach() if isinstance(value, torch.Tensor) else value)`", true},
         {HEAD "    kept.extend(part for part in [loss])\n",
          "`kept.extend(part.detach() for part in [loss])`", true},
 };

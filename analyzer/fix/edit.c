@@ -27,7 +27,9 @@ static uint32_t find_node(const struct fixer *f, struct span span)
 	for (uint32_t n = 0; n < f->tree.count; n++) {
 		const struct span at = f->tree.nodes[n].span;
 
-		if (at.start == span.start && at.end == span.end)
+		/* a block may be as long as its only statement */
+		if (at.start == span.start && at.end == span.end && n &&
+		    py_kind(&f->tree, n) != PY_block)
 			return n;
 		if (at.start <= span.start && at.end >= span.end)
 			best = n;

@@ -61,4 +61,6 @@ void fix_flushed(struct fixer *f);   /* without the call */
 void fix_data(struct fixer *f);      /* .data */
 void fix_context(struct fixer *f);   /* save_for_backward */
 
+void fix_captured(struct fixer *f); /* captured.c: a hook's own tensor */
+
 #endif

@@ -22,6 +22,7 @@ static const struct {
         {"graph-in-attribute", fix_stored},
         {"graph-in-dict", fix_stored},
         {"graph-in-list", fix_stored},
+        {"hook-cycle", fix_captured},
         {"hook-stash", fix_stored},
         {"last-graph-kept", fix_stored},
         {"no-grad-not-entered", fix_entered},

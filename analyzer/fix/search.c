@@ -110,67 +110,89 @@ const char *fix_curve(struct arena *arena, const struct replay_result *result)
 	return text_chars(&text);
 }
 
-/* One finding on top of what was chosen so far. */
+/* The best edit of one kind for a finding, on top of what was chosen so far. */
 struct attempt {
 	struct fix_search *search;
-	struct finding *finding;
 	const edit_list *chosen;
 	const struct replay_result *base; /* with what was chosen */
-	struct replay_result best;        /* of the fix that is chosen for this one */
+	const struct finding_fix *fix;    /* NULL: none is borne out */
+	struct replay_result result;
 	edit_list edits;
-	bool has_safe, has_unsafe;
+	uint32_t more; /* replays since the first that was better */
 };
+
+enum { MOST_MORE = 4 }; /* other findings may keep the curve from getting flat */
 
 static bool may_replay(const struct fix_search *search)
 {
 	return !search->most_replays || search->replays < search->most_replays;
 }
 
-static void keep_fix(struct attempt *a, const struct finding_fix *fix, bool safe,
-                     const struct replay_result *result, const edit_list *edits)
+static bool is_settled(const struct attempt *a)
 {
-	struct arena *arena = a->search->request.arena;
-	struct finding_fix kept = *fix;
-
-	kept.safe = safe;
-	if (!safe && !kept.changes)
-		kept.changes = "what is trained";
-	kept.replayed = fix_curve(arena, result);
-	vec_push(arena, &a->finding->fixes, kept);
-	if (safe || !(a->has_safe || a->has_unsafe)) {
-		a->best = *result;
-		a->edits = *edits;
-	}
-	if (safe)
-		a->has_safe = true;
-	else
-		a->has_unsafe = true;
+	return a->fix && (a->more >= MOST_MORE ||
+	                  (!grows(&a->result.nodes) && (a->fix->safe || !grows(&a->result.bytes))));
 }
 
 static void try_fix(struct attempt *a, const struct finding_fix *fix)
 {
-	struct arena *arena = a->search->request.arena;
 	edit_list edits = *a->chosen;
 	struct replay_result result;
 
-	if ((fix->safe ? a->has_safe : a->has_unsafe) || !may_replay(a->search) ||
-	    !fix_merge(arena, &edits, fix))
+	if (!may_replay(a->search) || !fix_merge(a->search->request.arena, &edits, fix))
 		return;
 	result = replay_with(a->search, &edits);
-	if (!is_better(&result, a->base))
+	a->more += a->fix != NULL;
+	if (!is_better(&result, a->fix ? &a->result : a->base) ||
+	    (fix->safe && !trains_alike(&result, a->base)))
 		return;
-	if (fix->safe && !trains_alike(&result, a->base))
-		return;
-	keep_fix(a, fix, fix->safe, &result, &edits);
+	a->fix = fix;
+	a->result = result;
+	a->edits = edits;
 }
 
-static void try_all(struct attempt *a)
+static struct attempt try_all(struct fix_search *search, const struct replay_result *base,
+                              const fix_list *fixes, bool safe)
 {
-	fix_list fixes = {0};
+	struct attempt attempt = {.search = search, .chosen = &search->edits, .base = base};
 
-	fix_candidates(a->search->request.arena, a->finding, &fixes);
-	for (uint32_t i = 0; i < fixes.count; i++)
-		try_fix(a, &fixes.at[i]);
+	for (uint32_t i = 0; i < fixes->count && !is_settled(&attempt); i++) {
+		if (fixes->at[i].safe == safe)
+			try_fix(&attempt, &fixes->at[i]);
+	}
+	return attempt;
+}
+
+static void keep_fix(struct finding *finding, const struct attempt *a)
+{
+	struct arena *arena = a->search->request.arena;
+	struct finding_fix kept;
+
+	if (!a->fix)
+		return;
+	kept = *a->fix;
+	kept.replayed = fix_curve(arena, &a->result);
+	vec_push(arena, &finding->fixes, kept);
+}
+
+static void fix_finding(struct fix_search *search, struct finding *finding)
+{
+	const struct replay_result base = search->after;
+	fix_list fixes = {0};
+	struct attempt safe, unsafe;
+	const struct attempt *chosen;
+
+	fix_candidates(search->request.arena, finding, &fixes);
+	safe = try_all(search, &base, &fixes, true);
+	unsafe = try_all(search, &base, &fixes, false);
+	keep_fix(finding, &safe);
+	keep_fix(finding, &unsafe);
+	chosen = safe.fix ? &safe : &unsafe;
+	if (!chosen->fix)
+		return;
+	search->fixed++;
+	search->after = chosen->result;
+	search->edits = chosen->edits;
 }
 
 /* With numbers, so that two runs can be seen to train alike; without, where that
@@ -195,23 +217,13 @@ void fix_search(struct fix_search *search)
 	bool begun = false;
 
 	for (uint32_t i = 0; i < search->count; i++) {
-		struct attempt attempt = {
-		        .search = search,
-		        .finding = search->findings[i],
-		        .chosen = &search->edits,
-		        .base = &search->after,
-		};
+		struct finding *finding = search->findings[i];
 
-		if (attempt.finding->source != source || attempt.finding->fixes.count)
+		if (finding->source != source || finding->fixes.count)
 			continue;
 		if (!begun)
 			replay_base(search);
 		begun = true;
-		try_all(&attempt);
-		if (!attempt.has_safe && !attempt.has_unsafe)
-			continue;
-		search->fixed++;
-		search->after = attempt.best;
-		search->edits = attempt.edits;
+		fix_finding(search, finding);
 	}
 }

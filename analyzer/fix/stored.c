@@ -151,6 +151,25 @@ static void offer_collections(struct fixer *f, const struct slots *slots)
 		               ".items()}");
 }
 
+/* Of what is a tensor only sometimes. */
+static void offer_where_tensor(struct fixer *f, const struct slots *slots)
+{
+	for (uint32_t i = 0; i < slots->count; i++) {
+		const uint32_t node = slots->at[i];
+		struct text text = {.arena = f->arena};
+		edit_list edits = {0};
+		const char *name;
+
+		if (py_kind(&f->tree, node) != PY_identifier)
+			continue;
+		name = fixer_text(f, node);
+		text_print(&text, "%s.detach() if isinstance(%s, %s.Tensor) else %s", name, name,
+		           fixer_torch(f, &edits), name);
+		fixer_replace(f, &edits, f->tree.nodes[node].span, text_chars(&text));
+		fixer_offer(f, &edits, true, NULL);
+	}
+}
+
 static void find_kept_slots(const struct fixer *f, uint32_t node, struct slots *slots)
 {
 	const uint32_t call = call_at(f, node), assignment = assignment_at(f, node);
@@ -187,8 +206,13 @@ void fix_stored(struct fixer *f)
 	if (!slots.count && f->statement != f->node)
 		find_kept_slots(f, f->statement, &slots);
 	find_given_slots(f, f->node, &given);
+	for (uint32_t i = 0; i < slots.count; i++) {
+		if (py_kind(&f->tree, slots.at[i]) == PY_call)
+			find_argument_slots(f, slots.at[i], &given);
+	}
 	offer_each(f, &slots, ".detach()", true, NULL);
 	offer_each(f, &given, ".detach()", true, NULL);
+	offer_where_tensor(f, &slots);
 	offer_collections(f, &slots);
 	offer_each(f, &slots, ".item()", false, "the type");
 	offer_each(f, &given, ".item()", false, "the type");
