@@ -273,8 +273,7 @@ struct val rp_attr(struct vm *vm, struct val o, struct str *name)
 	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 		return v;
 	if (is_stood_in(vm, o, name)) {
-		vm_stand_in(vm, "%s.%s", type_name(vm, o), name->at);
-		return unknown_new(vm, "%s.%s", type_name(vm, o), name->at);
+		return unknown_named(vm, type_name(vm, o), name);
 	}
 	if (is_kind(o, K_MODULE))
 		return rp_raise(vm, TY_AttributeError, "module '%s' has no attribute '%s'",

@@ -339,7 +339,7 @@ static struct val next_simple(struct vm *vm, struct iter *it)
 		if (it->at++ >= (vm->measured_next ? MEASURED_LENGTH : UNKNOWN_LENGTH))
 			return val_null();
 		if (is_kind(it->a, K_UNKNOWN))
-			return unknown_new(vm, "%s's item", AS(unknown, it->a)->what->at);
+			return unknown_next(vm, AS(unknown, it->a));
 		return unknown_new(vm, "%s's item", type_name(vm, it->a));
 	default:
 		return val_null();

@@ -41,7 +41,7 @@ static struct val int_new(struct vm *vm, struct val *a, uint32_t n)
 	if (!arg_int(vm, a[2], 10, &base))
 		return val_null();
 	if (is_kind(a[1], K_UNKNOWN))
-		return ref(a[1]);
+		return unknown_new(vm, "number %s", AS(unknown, a[1])->what->at);
 	if (AS(cls, a[0]) == vm->t[TY_bool]) {
 		int truth = rp_truth(vm, a[1]);
 
@@ -85,7 +85,7 @@ static struct val float_new(struct vm *vm, struct val *a, uint32_t n)
 	if (is_null(a[1]))
 		return val_float(0);
 	if (is_kind(a[1], K_UNKNOWN))
-		return ref(a[1]);
+		return unknown_new(vm, "number %s", AS(unknown, a[1])->what->at);
 	if (is_kind(a[1], K_STR))
 		return float_of_str(vm, a[1]);
 	if (!rp_double(vm, a[1], &f)) {

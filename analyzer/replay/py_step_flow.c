@@ -61,7 +61,7 @@ enum step step_enter(struct run *run, struct frame *f, const struct code_inst *i
 	struct val manager = reg_out(f, in, 0), enter, result;
 
 	if (is_kind(manager, K_UNKNOWN)) {
-		result = unknown_new(vm, "%s.__enter__()", AS(unknown, manager)->what->at);
+		result = unknown_enter(vm, AS(unknown, manager));
 		slot_set(vm, slot_place(f, in->name), manager);
 		return reg_put(f, in, result);
 	}

@@ -34,6 +34,27 @@ static struct val unknown_part(struct vm *vm, struct unknown *u, const char *wha
 	return v;
 }
 
+struct val unknown_next(struct vm *vm, struct unknown *u)
+{
+	u = root_of(u);
+	return u->is_result ? unknown_new(vm, "%s's item", u->what->at)
+	                    : unknown_part(vm, u, "item");
+}
+
+struct val unknown_enter(struct vm *vm, struct unknown *u)
+{
+	return unknown_part(vm, u, "__enter__()");
+}
+
+struct val unknown_named(struct vm *vm, const char *owner, struct str *name)
+{
+	struct val v = unknown_new(vm, "%s.%s", owner, name->at);
+
+	vm_stand_in(vm, "%s.%s", owner, name->at);
+	AS(unknown, v)->method = name;
+	return v;
+}
+
 /* What a tensor is asked for that has no graph. */
 static bool loses_graph(const struct str *name)
 {
@@ -49,8 +70,9 @@ static bool loses_graph(const struct str *name)
 
 static bool of_models(const struct str *name)
 {
-	static const char *const names[] = {"parameters", "named_parameters", "state_dict", "train",
-	                                    "eval",       "zero_grad",        "generate",   "half"};
+	static const char *const names[] = {
+	        "parameters", "named_parameters", "state_dict", "train",
+	        "eval",       "zero_grad",        "step",       "param_groups"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (str_is(name, names[i]))
@@ -70,7 +92,10 @@ struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 	v = u->h.attrs ? dict_get_str(vm, u->h.attrs, name) : val_null();
 	if (!is_null(v))
 		return ref(v);
-	u->is_model |= of_models(name);
+	if (of_models(name)) {
+		u->is_model = true;
+		slot_set(vm, &u->graph, val_null());
+	}
 	v = unknown_new(vm, "%s.%s", u->what->at, name->at);
 	AS(unknown, v)->base = ref_obj(u);
 	AS(unknown, v)->method = name;

@@ -331,6 +331,7 @@ struct unknown {
 	struct val base;    /* of an attribute: the stand-in it was read from */
 	struct val graph;   /* a tensor whose graph it has; PY_NULL: none */
 	bool is_model;      /* it was asked for parameters, or told to train */
+	bool is_result;     /* of a call: what it is iterated for may as well be data */
 	struct str *method; /* the attribute's name; borrowed, interned */
 };
 

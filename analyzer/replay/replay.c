@@ -271,6 +271,8 @@ static struct val call_repeatedly(struct replay *r)
 		slot_set(vm, &result, call_with_stand_ins(vm, fn, self));
 		if (is_null(result))
 			break;
+		if (str_is(fn->name, "training_step"))
+			torch_framework_backward(vm, result);
 		slot_set(vm, &result, val_none());
 		take_sample(r);
 	}
@@ -313,6 +315,11 @@ static struct val run_function(struct replay *r)
 	return result;
 }
 
+static bool trains(const struct replay_loop *loop)
+{
+	return loop && strncmp(loop->kind, "backward", 8) == 0;
+}
+
 static struct val run_all(struct replay *r)
 {
 	struct vm *vm = r->vm;
@@ -338,8 +345,13 @@ static struct val run_all(struct replay *r)
 		exc_clear(vm);
 	unref(vm, v);
 	vm->forgiving = true;
-	v = r->function.n ? call_repeatedly(r) : run_function(r);
-	return v;
+	v = trains(r->loop) || !r->function.n ? run_function(r) : val_none();
+	if (r->result->count || !r->function.n || vm->halt)
+		return v;
+	if (is_null(v))
+		exc_clear(vm);
+	unref(vm, v);
+	return call_repeatedly(r);
 }
 
 /* --- what came of it */
@@ -381,6 +393,18 @@ static void judge(struct replay *r)
 	free(series);
 }
 
+/* The steps of training, where the loop that was chosen is over epochs. */
+static const struct replay_loop *innermost(const struct replay_loop *loop,
+                                           const struct replay_loop *loops, uint32_t count)
+{
+	for (uint32_t i = 0; loop && i < count; i++)
+		if (loops[i].func.n == loop->func.n && loops[i].depth == loop->depth + 1 &&
+		    loops[i].line > loop->line && loops[i].end_line <= loop->end_line &&
+		    trains(&loops[i]))
+			loop = &loops[i];
+	return loop;
+}
+
 static void choose_loop(struct replay *r, struct arena *scratch)
 {
 	const struct replay_request *request = r->request;
@@ -392,6 +416,7 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 		/* The script's own loop, if it has one that comes by here. */
 		r->function = function_at(request->module, request->line);
 		r->loop = replay_choose(request->module, loops, count, 0);
+		r->loop = innermost(r->loop, loops, count);
 	}
 	if (!r->loop)
 		return;

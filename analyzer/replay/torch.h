@@ -159,6 +159,8 @@ bool unknown_makes(const char *name);
 bool unknown_solve(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw);
 struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
                               struct dict *kw);
+/* What a framework does with what a training step returns. */
+void torch_framework_backward(struct vm *vm, struct val result);
 struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 /* A stand-in with one more node, whose inputs are the tensors in the values. */
 struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *kw,

@@ -175,7 +175,8 @@ METHOD(module_getattr)
 	                         str_intern(vm, chars_of(a[1]), AS(str, a[1])->length)))
 		return rp_attr(vm, a[0], str_intern(vm, chars_of(a[1]), AS(str, a[1])->length));
 	if ((a[0].as.o->cls->flags & CLS_OPAQUE) && strncmp(chars_of(a[1]), "__", 2) != 0)
-		return unknown_new(vm, "%s.%s", type_name(vm, a[0]), chars_of(a[1]));
+		return unknown_named(vm, type_name(vm, a[0]),
+		                     str_intern(vm, chars_of(a[1]), AS(str, a[1])->length));
 	return rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
 	                type_name(vm, a[0]), chars_of(a[1]));
 }

@@ -297,6 +297,18 @@ static struct val run_backward(struct vm *vm, struct unknown *u, struct val *a, 
 	return val_none();
 }
 
+void torch_framework_backward(struct vm *vm, struct val result)
+{
+	struct ag_tensor *from[TORCH_MAX_ARGS];
+	uint32_t count = 0;
+
+	if (is_kind(result, K_DICT))
+		result = dict_get_str(vm, AS(dict, result), str_intern(vm, "loss", 4));
+	gather_tensors(result, from, &count, TORCH_MAX_ARGS, 0);
+	if (count && ag_requires_grad(from[0]) && !assumed_backward(vm, from[0], NULL, 0))
+		ag_error_clear(ctx_of(vm));
+}
+
 /* A container is given something, or gives it up. */
 static bool container_call(struct vm *vm, struct unknown *u, struct val *a, uint32_t n)
 {
@@ -332,6 +344,7 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 	struct unknown *u = is_kind(callee, K_UNKNOWN) ? AS(unknown, callee) : NULL;
 	const char *what = u ? u->what->at : type_name(vm, callee);
 	struct ag_tensor *result;
+	struct val v;
 	uint32_t call;
 
 	vm_stand_in(vm, "%s()", what);
@@ -348,7 +361,9 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 		        vm, call, result,
 		        !u || u->is_model ||
 		                (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model));
-	return with_graph(vm, result, what);
+	v = with_graph(vm, result, what);
+	AS(unknown, v)->is_result = true;
+	return v;
 }
 
 /* As many as there will be, the first of them known: prepare(model, *loaders). */
@@ -373,7 +388,7 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 	if (n == 1 && (!kw || !kw->count) && (is_kind(a[0], K_FUNCTION) || is_kind(a[0], K_CLASS)))
 		return ref(a[0]);
 	/* A tensor is not called: what is has no graph itself. */
-	if (u && !u->method)
+	if (u && (!u->method || u->is_model))
 		slot_set(vm, &u->graph, val_null());
 	if (!u || !u->method)
 		return call_of(vm, callee, a, n, kw);
