@@ -45,6 +45,11 @@ AS_MANY_AS_ASKED = {
 }
 
 
+# What a running total, a growing concatenation or a running extreme is made with.
+SUMS_UP = """add sub cat concat concatenate stack vstack hstack sum maximum minimum max min fmax fmin
+index_put index_add scatter_add copy logaddexp where append""".split()
+
+
 def merge(name, seen, extra=()):
     """One row from all observations of a name; None when they say nothing."""
     seen = [s for s in seen if s.shape not in ("other", "nested")]
@@ -63,6 +68,8 @@ def merge(name, seen, extra=()):
     if effect not in EFFECTS_WITHOUT_GRAPH:
         for s in seen:
             flags |= {f"API_SAVES_{kind.upper()}" for kind in s.saves}
+        if name.rsplit(".", 1)[1].rstrip("_") in SUMS_UP:
+            flags.add("API_SUMS_UP")
     if count and effect not in EFFECTS_WITHOUT_GRAPH:
         flags |= clean_elements(seen, count)
     return Row(name, effect, result, count, order(flags))
@@ -134,7 +141,7 @@ FLAG_ORDER = """API_SAVES_INPUT API_SAVES_RESULT API_SAVES_HIDDEN API_OUT API_IN
 API_TUPLE_IF_DIM API_TUPLE_IF_FLAG API_DTYPE API_LEAF API_MAYBE API_TO_CPU API_DEVICE API_WAITS
 API_EVAL_SAME API_WEIGHTS API_TRANSPARENT API_EACH API_KEYED API_ATTRIBUTE API_ALL API_PROPERTY
 API_LAZY API_PERMANENT API_BUFFER API_FRONT API_GROWS API_DETACHES API_NO_DIFF API_OPAQUE
-API_NESTED API_SIZES API_SCALAR""".split()
+API_NESTED API_SIZES API_SCALAR API_SUMS_UP API_TELLS API_UNCHECKED""".split()
 
 
 def order(flags):

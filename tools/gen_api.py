@@ -30,6 +30,7 @@ def measure_operators(rows, seen, flags):
     import api_observe
     import api_samples
 
+    scalars = {}
     for name, call, sample, extra in api_samples.operators():
         args = (sample.input, *sample.args)
         try:
@@ -42,7 +43,10 @@ def measure_operators(rows, seen, flags):
         flags.setdefault(name, set()).update(extra)
         if len(seen[name]) == 1:
             flags[name] |= keyword_flags(call, args, sample.kwargs) | scalar_flag(call)
-        if found.scalar and not sample.kwargs and all(is_plural(a) for a in args):
+        if not sample.kwargs and all(is_plural(a) for a in args):
+            scalars.setdefault(name, []).append(found.scalar)
+    for name, found in scalars.items():
+        if all(found):
             flags[name].add("API_SCALAR")
 
 
@@ -82,9 +86,10 @@ def scalar_flag(call):
     """Does it give one number of a matrix, or of two?"""
     import torch
 
-    for count in (1, 2):
+    matrix, classes = torch.rand(2, 3), torch.tensor([0, 1])
+    for given in ((matrix,), (matrix, matrix.clone()), (matrix, classes)):
         try:
-            result = call(*(torch.rand(2, 3) for _ in range(count)))
+            result = call(*given)
         except Exception:
             continue
         if isinstance(result, torch.Tensor) and result.dim() == 0:

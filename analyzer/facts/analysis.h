@@ -106,6 +106,8 @@ struct pending {
 	struct event_place place; /* if not the instruction's own */
 	bool after_use;           /* STORE: the holder still has some that backward went through */
 	bool activations;         /* still saved something when an iteration ended */
+	bool survives;            /* was still there when one ended */
+	bool evaluates;           /* EVAL: of a model that was put into evaluation */
 	unsigned loops;           /* loop_kind of those that end while the holder lives */
 	bool overwrites;          /* DATA_STORE: a place of a list, each in its turn */
 	bool handed_on;           /* the function that the holder is of hands on what is kept */
@@ -325,8 +327,9 @@ bool innermost_loop(const struct analysis *a, context_id context, uint32_t inst,
                     loop_id *loop);
 struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
                            enum event_kind kind, object_id holder, object_id kept);
-/* An iteration of the loop ends, and what is kept has saved tensors. */
-void events_keep_activations(struct analysis *a, object_id kept, context_id context, loop_id loop);
+/* An iteration of the loop ends, and what is kept is still there, with saved tensors or not. */
+void events_outlive(struct analysis *a, object_id kept, context_id context, loop_id loop,
+                    bool activations);
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  object_id holder, value_id value);
 /* Says whether there is one. */

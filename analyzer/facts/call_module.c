@@ -15,17 +15,49 @@ static bool inside_module(const struct analysis *a, context_id context)
 	return false;
 }
 
-static void note_eval(struct analysis *a, struct activation *act, struct state *state,
-                      struct call call, value_id result)
+/* What a method's first parameter is, if that is a module. */
+static value_id module_self(struct analysis *a, struct activation *act, struct state *state)
+{
+	value_id self = act->func->params.count && act->func->kind == FUNC_FUNCTION
+	                        ? slot_read(a, act, state, act->func->params.at[0].slot.n)
+	                        : (value_id){0};
+	object_id id = value_single(a, self);
+
+	return id.n && object_read(state, id)->flags & O_MODULE ? self : (value_id){0};
+}
+
+static bool continues_graph(struct analysis *a, const struct state *state, struct call call)
+{
+	const value_id tensors = tensors_in(a, state, arguments_all(a, call), 2);
+	const struct value *v = value_get(a, tensors);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (object_read(state, v->refs[i])->tensor & T_GRAPH && !is_older(v->refs[i]))
+			return true;
+	return false;
+}
+
+void note_forward(struct analysis *a, struct activation *act, struct state *state, struct call call,
+                  object_id module, value_id result)
 {
 	const value_id tensors = tensors_in(a, state, result, 3);
 	const struct value *v = value_get(a, tensors);
+	const uint32_t modes = object_read(state, module)->flags & (O_EVAL | O_TRAINING);
+	value_id self;
 
-	if (inside_module(a, act->context) || a->module_depth > 0)
+	if (inside_module(a, act->context) || a->module_depth > 0 ||
+	    continues_graph(a, state, call))
 		return;
+	/* A method that the model calls on itself is part of it, whatever its name. */
+	self = module_self(a, act, state);
+	while (self.n && act->caller && module_self(a, act->caller, state).n == self.n) {
+		call.inst = context_get(a, act->context)->call;
+		act = act->caller;
+	}
 	for (uint32_t i = 0; i < v->count; i++)
 		if (object_read(state, v->refs[i])->tensor & T_GRAPH)
-			event_note(a, act, call.inst, EVENT_EVAL, (object_id){0}, v->refs[i]);
+			event_note(a, act, call.inst, EVENT_EVAL, (object_id){0}, v->refs[i])
+			        ->evaluates |= modes == O_EVAL;
 }
 
 static void run_hooks(struct analysis *a, struct activation *act, struct state *state,
@@ -45,7 +77,7 @@ static void run_hooks(struct analysis *a, struct activation *act, struct state *
 
 /* What a module computes is in its weights' graph, if they have one now. */
 static void mark_output(struct analysis *a, struct state *state, object_id module, object_id id,
-                        unsigned rows)
+                        unsigned operands)
 {
 	const struct object *object = object_read(state, module);
 	const bool weights = object->flags & O_HAS_WEIGHTS && !(object->flags & O_FROZEN);
@@ -53,14 +85,14 @@ static void mark_output(struct analysis *a, struct state *state, object_id modul
 
 	if (weights)
 		feel_modes_left(a, state, T_GRAPH);
-	result->tensor |= T_MODULE | T_OUTPUT | (weights ? rows : 0);
+	result->tensor |= T_MODULE | T_OUTPUT | (weights ? operands & T_ROWS : 0);
 	if (object_read(state, module)->flags & O_DEVICE)
 		result->tensor |= T_DEVICE;
 	if (!(state->modes & MODE_ON)) {
 		result->tensor &= ~(unsigned)(T_GRAPH | T_ASSUMED);
 		result->tensor |= T_BARE;
 		result->parents = (value_id){0};
-	} else if (weights) {
+	} else if (weights && !(operands & T_VOLATILE)) {
 		result->tensor |= T_GRAPH;
 		if (!(state->modes & MODE_OFF))
 			result->tensor &= ~(unsigned)T_BARE;
@@ -87,10 +119,10 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	const value_id operands = arguments_all(a, call);
 	value_id result, outputs = tensors_in(a, state, operands, 1);
 	const struct value *v = value_get(a, outputs);
-	unsigned rows = 0;
+	unsigned bits = 0;
 
 	for (uint32_t i = 0; i < v->count; i++)
-		rows |= object_read(state, v->refs[i])->tensor & T_ROWS;
+		bits |= object_read(state, v->refs[i])->tensor;
 
 	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry ||
 	    (entry->result != KIND_TENSOR && entry->result != KIND_TENSORS)) {
@@ -109,7 +141,7 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	outputs = tensors_in(a, state, result, 2);
 	v = value_get(a, outputs);
 	for (uint32_t i = 0; i < v->count; i++)
-		mark_output(a, state, module, v->refs[i], rows);
+		mark_output(a, state, module, v->refs[i], bits);
 	return result;
 }
 
@@ -168,7 +200,6 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 	else
 		result = module_result(a, act, state, call, module);
 	run_hooks(a, act, state, call, module, result);
-	if ((object_read(state, module)->flags & (O_EVAL | O_TRAINING)) == O_EVAL)
-		note_eval(a, act, state, call, result);
+	note_forward(a, act, state, call, module, result);
 	return result;
 }

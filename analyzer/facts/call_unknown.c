@@ -120,6 +120,15 @@ static void doubt(struct analysis *a, struct state *state, object_id id)
 	object->tensor &= ~(unsigned)T_GRAPH;
 }
 
+static void mark_passed(struct analysis *a, const struct state *state, value_id arguments)
+{
+	const value_id tensors = tensors_in(a, state, arguments, 1);
+	const struct value *v = value_get(a, tensors);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(a, v->refs[i])->passed = true;
+}
+
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
                       struct call call, value_id callee)
 {
@@ -130,6 +139,7 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 		return call.at[0].value;
 	call_back(a, act, state, call);
 	hand_over(a, act, state, call);
+	mark_passed(a, state, arguments);
 	if (result_is_dropped(act, call.inst))
 		graph_may_be_needed(a, state, containers_in(a, arguments), false);
 	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
@@ -138,39 +148,18 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 	return result;
 }
 
-static bool is_module_evidence(const char *method)
-{
-	static const char *const names[] = {
-	        "parameters",
-	        "named_parameters",
-	        "train",
-	        "eval",
-	        "modules",
-	        "named_modules",
-	        "children",
-	        "named_children",
-	        "register_forward_hook",
-	        "load_state_dict",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(names[i], method) == 0)
-			return true;
-	return false;
-}
-
 /* A method of something unknown: its name tells what it can be. */
 static value_id call_unknown_method(struct analysis *a, struct activation *act, struct state *state,
                                     struct call call, object_id method, object_id receiver)
 {
-	size_t length;
-	const char *name = intern_chars(a->names, def_of(a, method)->name, &length);
+	const char *name = intern_chars(a->names, def_of(a, method)->name, NULL);
 	static const char *const classes[] = {"list", "dict", "torch.Tensor"};
 	struct argument room[MAX_ARGUMENTS + 1];
 	struct call full = with_receiver(call, receiver, a, room);
 	const struct api_entry *entry;
 
-	if (is_module_evidence(name) && (entry = method_entry(a, "torch.nn.Module", name))) {
+	entry = method_entry(a, "torch.nn.Module", name);
+	if (entry && api_has(entry, API_TELLS)) {
 		object_write(a, state, receiver)->flags |= O_MODULE | O_HAS_WEIGHTS;
 		def_of(a, receiver)->proven_module = true;
 		return apply_api(a, act, state, full, entry);

@@ -157,17 +157,28 @@ static value_id call_autograd_function(struct analysis *a, struct activation *ac
 	        a, tensor_make(a, act, state, call.inst, 0x37, arguments_all(a, call), T_SAVES));
 }
 
+static bool is_forward(const struct analysis *a, object_id function)
+{
+	return function.n && def_of(a, function)->kind == OBJECT_FUNCTION &&
+	       sym_is(def_of(a, function)->func->name, SYM_forward);
+}
+
 static value_id call_bound(struct analysis *a, struct activation *act, struct state *state,
                            struct call call, object_id bound)
 {
 	object_id receiver = value_single(a, object_read(state, bound)->of);
 	struct argument room[MAX_ARGUMENTS + 1];
+	value_id result;
 
 	if (def_of(a, receiver)->kind == OBJECT_CLASS &&
 	    def_of(a, value_single(a, object_read(state, bound)->with))->kind == OBJECT_EXTERNAL)
 		return call_autograd_function(a, act, state, call, receiver);
-	return call_value(a, act, state, with_receiver(call, receiver, a, room),
-	                  object_read(state, bound)->with);
+	result = call_value(a, act, state, with_receiver(call, receiver, a, room),
+	                    object_read(state, bound)->with);
+	if (is_forward(a, value_single(a, object_read(state, bound)->with)) &&
+	    is_module_instance(a, state, receiver))
+		note_forward(a, act, state, call, receiver, result);
+	return result;
 }
 
 static value_id call_instance(struct analysis *a, struct activation *act, struct state *state,

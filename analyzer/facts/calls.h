@@ -14,6 +14,9 @@ struct call with_receiver(struct call call, object_id receiver, struct analysis 
                           struct argument *room);
 value_id make_record_tuple(struct analysis *a, struct activation *act, struct state *state,
                            struct call call, object_id class);
+/* A model has run: for nothing, if no backward comes and only numbers leave. */
+void note_forward(struct analysis *a, struct activation *act, struct state *state, struct call call,
+                  object_id module, value_id result);
 value_id call_unknown_object(struct analysis *a, struct activation *act, struct state *state,
                              struct call call, object_id id);
 

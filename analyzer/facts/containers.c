@@ -127,6 +127,10 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 		bits = T_BARE | T_ASSUMED;
 	object->tensor =
 	        ((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE | T_OUTPUT)) | T_LIVE);
+	if (bits & T_VOLATILE) {
+		object->tensor = T_BARE | T_LIVE | T_VOLATILE;
+		object->parents = (value_id){0};
+	}
 	object->flags |= flags;
 	def_of(a, id)->tensor_seen |= object->tensor & ~(unsigned)T_GRAPH;
 	def_of(a, id)->parents_seen = value_join(a, def_of(a, id)->parents_seen, object->parents);

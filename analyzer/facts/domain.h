@@ -94,6 +94,7 @@ enum tensor_bits {
 	T_SCALAR = 4096,     /* known to be small */
 	T_DEVICE = 8192,     /* may be on an accelerator */
 	T_OUTPUT = 16384,    /* computed by a module, graph or not */
+	T_VOLATILE = 32768,  /* of old code: nothing made of it has a graph */
 	T_ROWS = 65536,      /* known to have two dimensions or more */
 };
 
@@ -157,7 +158,10 @@ struct def {
 	bool reached_retained;   /* ... and kept it */
 	bool proven;             /* certainly carries a graph */
 	bool proven_module;
-	bool watched; /* an event asks what it still saves when its iteration ends */
+	bool followed; /* an event asks whether it outlives its iteration */
+	bool counted;  /* something without a graph was made of it: a number, an index */
+	bool passed;   /* code that is not known got it */
+	bool watched;  /* an event asks what it still saves when its iteration ends */
 	bool escaped;
 	bool used_again; /* by an operation after a backward that kept its graph */
 	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */

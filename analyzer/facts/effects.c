@@ -26,6 +26,16 @@ bool effect_flag(struct effect *e, const char *keyword, bool *known)
 	return *known && def_of(e->a, constant)->sub == SUB_const_true;
 }
 
+/* What is made of it from here on has no graph. */
+static void mark_counted(struct effect *e)
+{
+	const value_id tensors = tensors_in(e->a, e->state, arguments_all(e->a, e->call), 1);
+	const struct value *v = value_get(e->a, tensors);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(e->a, v->refs[i])->counted = true;
+}
+
 /* The pair of states of an LSTM. */
 static value_id nested_pair(struct effect *e, value_id operands, unsigned bits)
 {
@@ -48,7 +58,8 @@ value_id effect_tuple(struct effect *e, value_id operands, unsigned bits)
 	struct object built = {0};
 
 	for (uint32_t i = 0; i < count; i++) {
-		value_id from = api_is_clean(e->entry, i) ? (value_id){0} : operands;
+		const bool clean = api_is_clean(e->entry, i);
+		value_id from = clean ? (value_id){0} : operands;
 		value_id element =
 		        i == 1 && api_has(e->entry, API_NESTED)
 		                ? nested_pair(e, from, bits)
@@ -56,6 +67,8 @@ value_id effect_tuple(struct effect *e, value_id operands, unsigned bits)
 		                                             0x61 + i + e->call.part, from, bits));
 
 		field_set(e->a, &built, i, element);
+		if (clean)
+			mark_counted(e);
 	}
 	built.stamp = e->state->stamp;
 	*object_renew(e->a, e->state, id) = built;
@@ -200,6 +213,9 @@ static value_id effect_mode(struct effect *e)
 
 static value_id apply_effect(struct effect *e)
 {
+	if (e->entry->effect == API_NUMBER || e->entry->effect == API_CUTS ||
+	    e->entry->effect == API_CUTS_VIEW)
+		mark_counted(e);
 	switch ((enum api_effect)e->entry->effect) {
 	case API_PASSES:
 		return effect_passes(e);

@@ -31,39 +31,42 @@ static bool saves_little(struct effect *e, value_id operands)
 	        (all & T_LEAF && !api_has(e->entry, API_SAVES_RESULT | API_SAVES_HIDDEN)));
 }
 
-static bool is_in(const char *const *names, size_t count, const char *name)
+static bool is_keyword(const struct effect *e, uint32_t i, const char *name)
 {
-	const char *dot = strrchr(name, '.');
-
-	for (size_t i = 0; dot && i < count; i++)
-		if (strcmp(dot + 1, names[i]) == 0)
-			return true;
-	return false;
+	return e->call.at[i].keyword.n &&
+	       strcmp(intern_chars(e->a->names, e->call.at[i].keyword, NULL), name) == 0;
 }
 
-static bool is_accumulating(const char *name)
+/* `reduction="none"`: a loss for each element. */
+static bool reduces(const struct effect *e, value_id how)
 {
-	static const char *const sums[] = {
-	        "add",         "add_",         "sub",    "sub_",      "cat",   "concat",
-	        "concatenate", "stack",        "vstack", "hstack",    "sum",   "maximum",
-	        "minimum",     "max",          "min",    "fmax",      "fmin",  "index_put_",
-	        "index_add_",  "scatter_add_", "copy_",  "logaddexp", "where", "append",
-	};
+	object_id id = value_single(e->a, how);
 
-	return is_in(sums, sizeof(sums) / sizeof(*sums), name);
+	return id.n && def_of(e->a, id)->kind == OBJECT_CONST &&
+	       strcmp(intern_chars(e->a->names, def_of(e->a, id)->name, NULL), "none") != 0;
 }
 
-/* Reductions without a dimension give one number. */
-static bool is_scalar_call(const struct effect *e)
+/* Reductions and losses give one number, if nothing else is asked of them. */
+static bool gives_scalar(const struct effect *e)
 {
-	static const char *const reductions[] = {
-	        "sum",  "mean", "max",    "min",    "amax",          "amin",
-	        "norm", "std",  "var",    "median", "prod",          "logsumexp",
-	        "all",  "any",  "argmax", "argmin", "count_nonzero",
-	};
+	if (!api_has(e->entry, API_SCALAR))
+		return false;
+	for (uint32_t i = 0; i < e->call.count; i++) {
+		const struct value *v = value_get(e->a, e->call.at[i].value);
 
-	return e->call.count == 1 &&
-	       is_in(reductions, sizeof(reductions) / sizeof(*reductions), api_name(e->entry));
+		if (is_keyword(e, i, "dim") || is_keyword(e, i, "axis") ||
+		    is_keyword(e, i, "keepdim") ||
+		    (is_keyword(e, i, "reduction") && !reduces(e, e->call.at[i].value)))
+			return false;
+		if (i == 0 || e->call.at[i].keyword.n)
+			continue;
+		for (uint32_t k = 0; k < v->count; k++)
+			if (!is_tensor_like(e->a, v->refs[k]))
+				return false;
+		if (v->flags & V_NUMBER)
+			return false;
+	}
+	return true;
 }
 
 /* torch.zeros(3, 4), torch.full((3, 4), 1.0) */
@@ -93,8 +96,8 @@ static unsigned rank_bits(struct effect *e)
 
 static unsigned entry_bits(const struct effect *e)
 {
-	return saved_bits(e->entry) | (is_accumulating(api_name(e->entry)) ? T_ACCUMULATES : 0) |
-	       (is_scalar_call(e) ? T_SCALAR : 0);
+	return saved_bits(e->entry) | (api_has(e->entry, API_SUMS_UP) ? T_ACCUMULATES : 0) |
+	       (gives_scalar(e) ? T_SCALAR : 0);
 }
 
 static bool asks_integers(struct effect *e)
@@ -197,6 +200,11 @@ static value_id with_base(struct effect *e, value_id view, value_id source)
 	return view;
 }
 
+static bool drops_something(struct effect *e, value_id source)
+{
+	return (bits_of(e, source) & (T_GRAPH | T_ASSUMED | T_LEAF)) != 0;
+}
+
 value_id effect_views(struct effect *e, bool keeps_graph)
 {
 	value_id source = effect_target(e);
@@ -204,8 +212,7 @@ value_id effect_views(struct effect *e, bool keeps_graph)
 
 	if (!keeps_graph)
 		bits |= bits_of(e, source) & T_ROWS;
-	if (e->entry->effect == API_CUTS_VIEW &&
-	    strcmp(api_name(e->entry), "torch.Tensor.data") == 0)
+	if (api_has(e->entry, API_UNCHECKED) && drops_something(e, source))
 		event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0},
 		           keeps_graph ? (object_id){0} : value_single(e->a, source));
 	return with_base(e, effect_result(e, keeps_graph ? source : (value_id){0}, bits), source);
@@ -348,19 +355,21 @@ value_id effect_aliases(struct effect *e)
 value_id effect_cuts(struct effect *e)
 {
 	unsigned bits =
-	        (bits_of(e, effect_target(e)) & T_LASTING) | (is_scalar_call(e) ? T_SCALAR : 0);
+	        (bits_of(e, effect_target(e)) & T_LASTING) | (gives_scalar(e) ? T_SCALAR : 0);
 
 	return effect_result(e, (value_id){0}, bits);
 }
 
 value_id effect_makes(struct effect *e)
 {
-	bool known, leaf = effect_flag(e, "requires_grad", &known);
+	bool known, volatile_known, leaf = effect_flag(e, "requires_grad", &known);
 	value_id made = effect_result(e, (value_id){0}, rank_bits(e));
 	object_id id = value_single(e->a, made);
 
 	if (id.n == 0 || def_of(e->a, id)->kind != OBJECT_TENSOR)
 		return made;
+	if (effect_flag(e, "volatile", &volatile_known))
+		object_write(e->a, e->state, id)->tensor |= T_VOLATILE;
 	if (e->entry->effect == API_PARAMETER && !(known && !leaf))
 		object_write(e->a, e->state, id)->tensor |= T_LEAF | T_WEIGHTS;
 	else if (leaf || (argument_named(e->a, e->call, "requires_grad").n && !known))

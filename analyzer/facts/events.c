@@ -51,20 +51,25 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 		vec_push(a->arena, &a->pending, key);
 	}
 	a->pending.at[*slot].from_outside &= a->from_outside;
-	if (kept.n != 0)
+	if (kept.n != 0 && kind == EVENT_EVAL)
+		def_of(a, kept)->followed = true;
+	else if (kept.n != 0)
 		def_of(a, kept)->watched = true;
 	return &a->pending.at[*slot];
 }
 
-void events_keep_activations(struct analysis *a, object_id kept, context_id context, loop_id loop)
+void events_outlive(struct analysis *a, object_id kept, context_id context, loop_id loop,
+                    bool activations)
 {
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		struct pending *p = &a->pending.at[i];
 		const struct def at = {
 		        .kind = OBJECT_TENSOR, .context = p->context, .inst = p->inst};
 
-		if (p->kept.n == newest_of(kept).n && made_inside(a, &at, context, loop))
-			p->activations = true;
+		if (p->kept.n == newest_of(kept).n && made_inside(a, &at, context, loop)) {
+			p->survives = true;
+			p->activations |= activations;
+		}
 	}
 }
 

@@ -141,12 +141,13 @@ static struct carried carry_of(struct analysis *a, const struct state *state, va
 	const value_id tensors = tensors_in(a, state, operands, 3);
 	const struct value *v = value_get(a, tensors);
 	struct carried carried = {.bits = T_BARE, .all_weights = true};
-	bool any = false;
+	bool any = false, volatile_one = false;
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *o = object_read(state, v->refs[i]);
 
-		carried.lasting |= o->tensor & (T_DEVICE | T_OUTPUT | T_ARRAY);
+		carried.lasting |= o->tensor & (T_DEVICE | T_OUTPUT | T_ARRAY | T_VOLATILE);
+		volatile_one |= (o->tensor & T_VOLATILE) != 0;
 		if (o->tensor & T_WEIGHTS)
 			carried.lasting |= T_OUTPUT;
 		if (o->tensor & (T_GRAPH | T_LEAF))
@@ -166,6 +167,10 @@ static struct carried carry_of(struct analysis *a, const struct state *state, va
 		}
 	}
 	carried.all_weights &= any;
+	if (volatile_one) {
+		carried.bits = T_BARE;
+		carried.parents = (value_id){0};
+	}
 	return carried;
 }
 

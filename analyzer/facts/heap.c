@@ -534,10 +534,12 @@ static void judge_aged(struct analysis *a, const struct state *state, const uint
 		const bool inner = is_older(id) && !object_exists(state, newest_of(id)) &&
 		                   made_inside(a, def, aging.context, aging.loop);
 
-		if (def->watched &&
-		    (inner || (!is_older(id) && (aged[id.n / 128] >> (id.n / 2 % 64) & 1))) &&
-		    graph_holds_activations(a, state, id, aging.context, aging.loop))
-			events_keep_activations(a, id, aging.context, aging.loop);
+		if ((def->watched || def->followed) &&
+		    (inner || (!is_older(id) && (aged[id.n / 128] >> (id.n / 2 % 64) & 1))))
+			events_outlive(a, id, aging.context, aging.loop,
+			               def->watched &&
+			                       graph_holds_activations(a, state, id, aging.context,
+			                                               aging.loop));
 	}
 }
 

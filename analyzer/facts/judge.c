@@ -75,17 +75,6 @@ static bool backward_in_loop(const struct analysis *a, context_id context, loop_
 	return false;
 }
 
-static bool eval_stands(const struct analysis *a, const struct pending *p)
-{
-	const struct def *kept = def_of(a, p->kept);
-	context_id context;
-	loop_id loop;
-
-	return !kept->reached && !kept->escaped &&
-	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
-	       context.n == p->context.n && !backward_in_loop(a, context, loop, false);
-}
-
 static loop_id loop_at(const struct ir_func *func, uint32_t inst)
 {
 	for (uint32_t b = 1; b < func->blocks.count; b++) {
@@ -157,11 +146,42 @@ static bool continues(struct analysis *a, object_id graph, object_id from)
 	return graph_has_ancestor(a, graph, same_test, &from);
 }
 
+/* Nothing of it outlives the iteration, nobody else gets it, and numbers are read off it. */
+static bool only_counted(struct analysis *a, const struct pending *p)
+{
+	bool counted = false;
+
+	if (p->survives || p->from_outside)
+		return false;
+	for (uint32_t i = 1; i < a->defs.count; i++) {
+		const struct def *def = &a->defs.at[i];
+
+		if ((!def->counted && !def->passed) || !continues(a, (object_id){i * 2}, p->kept))
+			continue;
+		if (def->passed)
+			return false;
+		counted = true;
+	}
+	return counted;
+}
+
+static bool eval_stands(struct analysis *a, const struct pending *p)
+{
+	const struct def *kept = def_of(a, p->kept);
+	context_id context;
+	loop_id loop;
+
+	return !kept->reached && !kept->escaped &&
+	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
+	       context.n == p->context.n && !backward_in_loop(a, context, loop, false) &&
+	       (p->evaluates || only_counted(a, p));
+}
+
 /* Is it the graph of a model that was put into evaluation? */
 static bool evaluates(struct analysis *a, object_id kept, uint32_t first)
 {
 	for (uint32_t i = first; i < a->pending.count; i++)
-		if (a->pending.at[i].kind == EVENT_EVAL &&
+		if (a->pending.at[i].kind == EVENT_EVAL && a->pending.at[i].evaluates &&
 		    continues(a, kept, a->pending.at[i].kept))
 			return true;
 	return false;

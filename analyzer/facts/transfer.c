@@ -108,6 +108,7 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id left = operand(act, inst, 0), right = operand(act, inst, 1);
 	object_id x = value_single(a, left), y = value_single(a, right);
+	const struct value *tensors;
 
 	switch (inst->sub) {
 	case SUB_compare_is:
@@ -125,8 +126,11 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 	default:
 		break;
 	}
-	if (tensors_in(a, state, value_join(a, left, right), 0).n == 0)
+	tensors = value_get(a, tensors_in(a, state, value_join(a, left, right), 0));
+	if (tensors->count == 0)
 		return value_flags(a, V_NUMBER);
+	for (uint32_t i = 0; i < tensors->count; i++)
+		def_of(a, tensors->refs[i])->counted = true;
 	return value_of(a, tensor_make(a, act, state, at, 0, (value_id){0}, 0));
 }
 

@@ -141,6 +141,9 @@ enum api_kind { /* what comes out */
 #define API_NESTED        API_BIT(29) /* the second element of its tuple is a tuple of two: LSTM */
 #define API_SIZES         API_BIT(30) /* the numbers it is given are the sizes of its dimensions */
 #define API_SCALAR        API_BIT(31) /* one number, unless a dimension or no reduction is asked */
+#define API_SUMS_UP       API_BIT(32) /* adds to, joins or picks of what there was: add, cat, max */
+#define API_TELLS         API_BIT(33) /* what has this method is a module */
+#define API_UNCHECKED     API_BIT(34) /* drops the graph behind autograd's back: .data */
 
 enum api_mode { API_MODE_KEEP, API_MODE_OFF, API_MODE_ON, API_MODE_INFERENCE, API_MODE_ARGUMENT };
 #define API_MODE_SHIFT  40
