@@ -61,16 +61,26 @@ static struct program_run run(const char *arguments)
 	return program_run(&arena, NULL, arguments);
 }
 
-/* The number after "files taken from the cache" of a verbose run. */
-static int from_cache(const char *arguments)
+/* The number after `what` in a verbose run. */
+static int counted(const char *what, const char *arguments)
 {
 	struct text line = {.arena = &arena};
 	const char *at;
 
 	text_print(&line, "--verbose %s", arguments);
-	at = strstr(run(text_chars(&line)).out, "files taken from the cache");
+	at = strstr(run(text_chars(&line)).out, what);
 	ck_assert_ptr_nonnull(at);
-	return (int)strtol(at + 26, NULL, 10);
+	return (int)strtol(at + strlen(what), NULL, 10);
+}
+
+static int from_cache(const char *arguments)
+{
+	return counted("files taken from the cache", arguments);
+}
+
+static int analysed(const char *arguments)
+{
+	return counted("files analysed", arguments);
 }
 
 static void check_same(const char *after)
@@ -117,6 +127,80 @@ START_TEST(a_new_file_can_change_an_import)
 	check_same("the module is gone");
 	ck_assert_int_eq(unlink("tools/meter/__init__.py"), 0);
 	check_same("the package is gone");
+}
+END_TEST
+
+/* What a change makes necessary, and no more. */
+START_TEST(only_what_depends_on_a_change_is_analysed)
+{
+	temp_tree_add_text("uses.py", "from train import meter\nprint(meter)\n");
+	temp_tree_add_text("other.py", alone);
+	ck_assert_int_eq(analysed("."), 5);
+	ck_assert_int_eq(analysed("."), 0);
+	temp_tree_add_text("alone.py", "import torch\n");
+	ck_assert_int_eq(analysed("."), 1);
+	temp_tree_add_text("uses.py", "from train import meter\nprint(meter, 1)\n");
+	ck_assert_int_eq(analysed("."), 1);
+	temp_tree_add_text("train.py", "from tools.meter import Meter\nimport torch\nmeter = Meter()\n");
+	ck_assert_int_eq(analysed("."), 2);
+	temp_tree_add_text("tools/meter.py", "class Meter:\n    pass\n");
+	ck_assert_int_eq(analysed("."), 3);
+	check_same("all of that");
+}
+END_TEST
+
+START_TEST(a_file_that_comes_or_goes_is_analysed_alone)
+{
+	const int all = analysed(".");
+
+	temp_tree_add_text("new.py", alone);
+	ck_assert_int_eq(analysed("."), 1);
+	temp_tree_add_text("tools/new.py", alone);
+	ck_assert_int_eq(analysed("."), 1);
+	ck_assert_int_eq(rename("new.py", "newer.py"), 0);
+	ck_assert_int_eq(analysed("."), 1);
+	ck_assert_int_eq(unlink("newer.py"), 0);
+	ck_assert_int_eq(analysed("."), 0);
+	/* What an import finds instead concerns who imports it. */
+	temp_tree_add_text("tools/meter/__init__.py", "class Meter:\n    pass\n");
+	ck_assert_int_eq(analysed("."), 0);
+	temp_tree_add_text("alone.py", "import torch\nimport missing.part\n");
+	run(".");
+	temp_tree_add_text("missing/part.py", "import torch\n");
+	ck_assert_int_eq(analysed("."), 2);
+	check_same("all of that");
+	ck_assert_int_ge(all, 3);
+}
+END_TEST
+
+START_TEST(a_finding_in_an_imported_file_stays)
+{
+	struct program_run first = run("-f json train.py"), again = run("-f json train.py");
+
+	ck_assert_ptr_nonnull(strstr(first.out, "tools/meter.py"));
+	ck_assert_str_eq(first.out, again.out);
+	temp_tree_add_text("tools/meter.py", "class Meter:\n"
+	                                     "    def __init__(self):\n"
+	                                     "        self.values = []\n"
+	                                     "\n"
+	                                     "    def add(self, value):\n"
+	                                     "        self.values.append(value)  # noqa: GL101\n");
+	ck_assert_int_eq(run("train.py").status, 0);
+	ck_assert_int_eq(run("train.py").status, 0);
+	ck_assert_int_eq(counted("findings suppressed by comments", "train.py"), 1);
+}
+END_TEST
+
+/* Nothing is read but the head of the index and the files with findings. */
+START_TEST(a_file_that_cannot_be_read_does_not_undo_the_rest)
+{
+	ck_assert_int_eq(symlink("nowhere.py", "broken.py"), 0);
+	temp_tree_add_text("other.ipynb", "{\"cells\": [], \"metadata\": {\"kernelspec\": "
+	                                  "{\"language\": \"R\"}}, \"nbformat\": 4}");
+	run(". broken.py");
+	ck_assert_int_eq(analysed(". broken.py"), 0);
+	ck_assert_int_eq(run(". broken.py").status, 2);
+	check_same("a file that cannot be read");
 }
 END_TEST
 
@@ -310,6 +394,10 @@ Suite *cache_suite(void)
 	tcase_add_test(tests, a_second_run_analyses_nothing);
 	tcase_add_test(tests, a_change_reaches_what_depends_on_it);
 	tcase_add_test(tests, a_new_file_can_change_an_import);
+	tcase_add_test(tests, only_what_depends_on_a_change_is_analysed);
+	tcase_add_test(tests, a_file_that_comes_or_goes_is_analysed_alone);
+	tcase_add_test(tests, a_finding_in_an_imported_file_stays);
+	tcase_add_test(tests, a_file_that_cannot_be_read_does_not_undo_the_rest);
 	tcase_add_test(tests, a_quick_change_is_seen);
 	tcase_add_loop_test(tests, random_edits_do_not_change_the_output, 0, 10);
 	tcase_add_test(tests, a_damaged_cache_is_no_cache);

@@ -47,7 +47,8 @@ static void comments_of(const struct source *source, const char *mark, struct su
 			vec_push(&arena, &spans,
 			         (struct span){(uint32_t)(at - source->text), span.end});
 	}
-	*file = (struct suppress_file){source, spans.at, spans.count, 0};
+	*file = (struct suppress_file){
+	        .source = source, .comments = spans.at, .comment_count = spans.count};
 }
 
 /* A GL103 finding at every `!` and a GL101 at every `?`. */

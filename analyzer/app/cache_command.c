@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/app/app.h"
-#include "analyzer/engine/cache.h"
+#include "analyzer/engine/cache_clean.h"
 
 int app_cache(struct app *app)
 {

@@ -1,65 +1,20 @@
-/* The folders that decide what an import means. As long as the names in them
- * stay, no import finds another file than it did. */
+/* The folders that decide what a look-up finds: those that its candidates would
+ * lie in, as far as they exist. As long as the names in them stay, every module
+ * is found where it was. */
 
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyzer/base/files.h"
-#include "analyzer/engine/run.h"
-#include "analyzer/project/relevance.h"
+#include "analyzer/engine/cache_plan.h"
 #include "analyzer/project/resolve.h"
-
-enum { ANCESTORS = 3 };
-
-struct name_set {
-	const char **at;
-	uint32_t count, room;
-};
 
 struct walking {
 	struct run *run;
-	struct arena scratch;
 	struct cache_index *index;
-	struct name_set seen;   /* folders in the index */
-	struct name_set absent; /* paths that are no folders */
-	const struct project_file *file;
+	struct arena scratch;
+	struct name_table seen;  /* 1: no folder, 2: watched */
+	struct name_table asked; /* look-ups that were walked, by where they start */
 };
-
-static const char **set_place(const struct name_set *set, const char *name)
-{
-	uint64_t at = hash_bytes(name, strlen(name));
-
-	while (set->at[at & (set->room - 1)] && strcmp(set->at[at & (set->room - 1)], name) != 0)
-		at++;
-	return &set->at[at & (set->room - 1)];
-}
-
-static void set_grow(struct arena *arena, struct name_set *set)
-{
-	struct name_set larger = {.count = set->count, .room = set->room ? set->room * 2 : 256};
-
-	larger.at = arena_array(arena, const char *, larger.room);
-	for (uint32_t i = 0; i < set->room; i++) {
-		if (set->at[i])
-			*set_place(&larger, set->at[i]) = set->at[i];
-	}
-	*set = larger;
-}
-
-/* False: it was there. The name is copied. */
-static bool set_add(struct arena *arena, struct name_set *set, const char *name)
-{
-	const char **place;
-
-	if ((set->count + 1) * 2 > set->room)
-		set_grow(arena, set);
-	place = set_place(set, name);
-	if (*place)
-		return false;
-	*place = arena_text(arena, name, strlen(name));
-	set->count++;
-	return true;
-}
 
 static bool is_folder(const char *path)
 {
@@ -68,136 +23,86 @@ static bool is_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* False: there is no such folder. */
-static bool watch(struct walking *walking, const char *path)
+static void watch(struct walking *walking, const char *path)
 {
-	struct arena *arena = &walking->run->arena;
-	struct cached_folder folder = {0};
+	struct cached_folder folder = {.path = path};
 
-	if (walking->absent.room && *set_place(&walking->absent, path))
-		return false;
-	if (walking->seen.room && *set_place(&walking->seen, path))
-		return true;
-	if (!is_folder(path)) {
-		set_add(arena, &walking->absent, path);
-		return false;
-	}
-	set_add(arena, &walking->seen, path);
-	folder.path = arena_text(arena, path, strlen(path));
-	if (file_stamp_take(path, &folder.stamp)) {
-		folder.names = folder_names_hash(path);
-		vec_push(arena, &walking->index->folders, folder);
-	}
-	return true;
-}
-
-/* From `base` down the parts of a dotted name, as far as there are folders. */
-static void descend(struct walking *walking, const char *base, const char *dotted)
-{
-	struct text path = {.arena = &walking->scratch};
-
-	text_add_chars(&path, resolve_normal(&walking->scratch, base));
-	while (watch(walking, text_chars(&path)) && *dotted) {
-		size_t length = strcspn(dotted, ".");
-
-		text_add_char(&path, '/');
-		text_add(&path, dotted, length);
-		dotted += length;
-		dotted += *dotted == '.';
-	}
-}
-
-static const char *above(struct arena *arena, const char *folder, unsigned levels)
-{
-	struct text path = {.arena = arena};
-
-	text_add_chars(&path, folder);
-	while (levels--)
-		text_add_chars(&path, "/..");
-	return text_chars(&path);
-}
-
-/* The places of resolve_python. */
-static void watch_import(struct walking *walking, const char *dotted)
-{
-	struct arena *scratch = &walking->scratch;
-	const char *folder = resolve_folder(scratch, walking->file->path);
-	const char *root = walking->file->root ? walking->file->root : folder;
-	size_t dots = strspn(dotted, ".");
-	struct text source = {.arena = scratch};
-
-	if (dots) {
-		descend(walking, above(scratch, folder, (unsigned)(dots - 1)), dotted + dots);
+	if (!file_stamp_take(path, &folder.stamp))
 		return;
-	}
-	text_print(&source, "%s/src", root);
-	descend(walking, folder, dotted);
-	descend(walking, text_chars(&source), dotted);
-	for (unsigned i = 0; i <= ANCESTORS; i++)
-		descend(walking, above(scratch, root, i), dotted);
+	/* One that changed since the run began is looked through again. */
+	if (folder.stamp.changed < walking->run->cache.started)
+		folder.names = folder_names_hash(path);
+	vec_push(&walking->run->arena, &walking->index->folders, folder);
 }
 
-static void found_import(void *context, const char *dotted, size_t length)
+/* The folder, or the nearest one around where it would be. */
+static void watch_nearest(struct walking *walking, const char *path)
 {
-	struct walking *walking = context;
+	for (;;) {
+		bool is_new;
+		struct name_entry *entry = name_table_put(&walking->seen, path, &is_new);
 
-	watch_import(walking, arena_text(&walking->scratch, dotted, length));
-}
-
-static void watch_function(struct walking *walking, const struct ir_func *func)
-{
-	for (uint32_t i = 1; i < func->insts.count; i++) {
-		const struct ir_inst *inst = &func->insts.at[i];
-		struct text dotted = {.arena = &walking->scratch};
-		const struct ir_inst *module;
-
-		if (inst->op != OP_import_from)
-			continue;
-		module = &func->insts.at[ir_args(func, inst)[0].value.n];
-		if (module->op != OP_import)
-			continue;
-		text_add_chars(&dotted,
-		               intern_chars(walking->run->names, (sym_id){module->name}, NULL));
-		if (dotted.length && dotted.at[dotted.length - 1] != '.')
-			text_add_char(&dotted, '.');
-		text_add_chars(&dotted,
-		               intern_chars(walking->run->names, (sym_id){inst->name}, NULL));
-		watch_import(walking, text_chars(&dotted));
-	}
-	for (uint32_t i = 1; i < func->insts.count; i++) {
-		if (func->insts.at[i].op == OP_import)
-			watch_import(walking, intern_chars(walking->run->names,
-			                                   (sym_id){func->insts.at[i].name}, NULL));
+		if (is_new) {
+			entry->value = is_folder(path) ? 2 : 1;
+			if (entry->value == 2)
+				watch(walking, entry->name);
+		}
+		if (entry->value == 2 || !strcmp(path, ".") || !strcmp(path, "/"))
+			return;
+		path = resolve_folder(&walking->scratch, path);
 	}
 }
 
-/* Its own folder and those around it: an __init__.py there makes a package. */
-static void watch_around(struct walking *walking)
+static void watch_lookup(struct walking *walking, const struct cached_file *file,
+                         const struct cached_lookup *lookup)
 {
-	const char *folder = resolve_folder(&walking->scratch, walking->file->path);
+	const char *hit = lookup->to ? walking->index->files.at[lookup->to - 1].normal : NULL;
+	const char *folder = resolve_folder(&walking->scratch, file->normal);
+	struct text question = {.arena = &walking->scratch};
+	struct resolve_paths paths;
+	bool is_new;
 
-	for (unsigned i = 0; i <= ANCESTORS; i++)
-		watch(walking,
-		      resolve_normal(&walking->scratch, above(&walking->scratch, folder, i)));
-	watch_import(walking, "");
+	text_print(&question, "%s\n%s\n%s", file->root, folder, lookup->dotted);
+	name_table_put(&walking->asked, text_chars(&question), &is_new);
+	if (!is_new)
+		return;
+	resolve_python(&walking->scratch, file->normal, file->root, lookup->dotted, &paths);
+	for (unsigned i = 0; i < paths.count; i++) {
+		watch_nearest(walking, resolve_folder(&walking->scratch, paths.at[i]));
+		if (hit && !strcmp(paths.at[i], hit))
+			return;
+	}
+}
+
+/* Its own folder and those up to its root: an __init__.py there makes a package. */
+static void watch_around(struct walking *walking, const struct cached_file *file)
+{
+	const char *folder = resolve_folder(&walking->scratch, file->normal);
+
+	watch_nearest(walking, folder);
+	while (strcmp(folder, file->root) != 0 && strcmp(folder, ".") != 0 &&
+	       strcmp(folder, "/") != 0) {
+		folder = resolve_folder(&walking->scratch, folder);
+		watch_nearest(walking, folder);
+	}
 }
 
 void run_cache_folders(struct run *run, struct cache_index *index)
 {
-	struct walking walking = {.run = run, .index = index};
+	struct walking walking = {
+	        .run = run,
+	        .index = index,
+	        .seen = {.arena = &run->arena},
+	        .asked = {.arena = &run->arena},
+	};
 
-	for (uint32_t i = 0; i < index->folders.count; i++)
-		set_add(&run->arena, &walking.seen, index->folders.at[i].path);
-	for (uint32_t i = 0; i < project_file_count(run->project); i++) {
-		const struct ir_module *module;
+	for (uint32_t i = 0; i < index->files.count; i++) {
+		const struct cached_file *file = &index->files.at[i];
 
-		walking.file = project_file_at(run->project, i);
-		module = walking.file->lowered.module;
-		watch_around(&walking);
-		for (uint32_t k = 1; module && k < module->funcs.count; k++)
-			watch_function(&walking, module->funcs.at[k]);
-		if (!module)
-			relevance_imports(walking.file->source, found_import, &walking);
+		for (uint32_t k = 0; file->root && k < file->lookups.count; k++)
+			watch_lookup(&walking, file, &file->lookups.at[k]);
+		if (file->root)
+			watch_around(&walking, file);
 		arena_reset(&walking.scratch);
 	}
 	arena_release(&walking.scratch);

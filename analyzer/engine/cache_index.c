@@ -1,13 +1,14 @@
 #include "analyzer/engine/cache_index.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "analyzer/base/files.h"
 
-static const char magic[] = "graphlint cache 1\n";
+static const char magic[] = "graphlint cache 2\n";
 
 enum { RACE_NANOSECONDS = 50 * 1000 * 1000 };
 
@@ -85,39 +86,81 @@ static void pack_stamp(struct text *out, const struct file_stamp *stamp)
 	pack_number(out, stamp->seen);
 }
 
-static void pack_file(struct text *out, const struct cached_file *file)
+static void pack_head(struct text *out, const struct cached_file *file)
 {
 	pack_text(out, file->path);
-	pack_text(out, file->normal);
 	pack_stamp(out, &file->stamp);
-	text_add(out, (const char *)&file->digest, sizeof(file->digest));
-	pack_number(out, file->component);
+	pack_digest(out, file->digest);
 	pack_number(out, (unsigned)file->linted | (unsigned)file->analysed << 1 |
-	                         (unsigned)file->has_problem << 2);
+	                         (unsigned)file->is_gone << 2 | (unsigned)file->is_broken << 3 |
+	                         (unsigned)file->matters << 4);
 	pack_number(out, file->suppressed);
-	pack_bytes(out, file->results ? file->results : "", file->results_length);
+	pack_bytes(out, file->results.length ? file->results.at : "", file->results.length);
 }
+
+static void pack_places(struct text *out, const place_list *places)
+{
+	pack_number(out, places->count);
+	for (uint32_t i = 0; i < places->count; i++)
+		pack_number(out, places->at[i]);
+}
+
+static void pack_rest(struct text *out, const struct cached_file *file)
+{
+	pack_text(out, file->normal);
+	pack_text(out, file->root);
+	pack_digest(out, file->judged);
+	pack_bytes(out, file->found.length ? file->found.at : "", file->found.length);
+	pack_places(out, &file->used);
+	pack_places(out, &file->asked);
+	pack_places(out, &file->replayed);
+	pack_number(out, file->lookups.count);
+	for (uint32_t i = 0; i < file->lookups.count; i++) {
+		const struct cached_lookup *lookup = &file->lookups.at[i];
+
+		pack_text(out, lookup->dotted);
+		pack_number(out, (uint64_t)lookup->to << 2 | (unsigned)lookup->scans |
+		                         (unsigned)lookup->loads << 1);
+	}
+}
+
+static void pack_folder(struct text *out, const struct cached_folder *folder)
+{
+	pack_text(out, folder->path);
+	pack_stamp(out, &folder->stamp);
+	pack_number(out, folder->names);
+}
+
+/* Fixed in size, so that the head can be read alone. */
+struct preamble {
+	char magic[sizeof(magic)];
+	uint64_t head_length;
+	struct digest head_sum;
+};
 
 bool cache_index_write(const char *path, const struct cache_index *index)
 {
 	struct arena arena = {0};
-	struct text body = {.arena = &arena}, whole = {.arena = &arena};
-	struct digest sum;
+	struct text head = {.arena = &arena}, rest = {.arena = &arena}, whole = {.arena = &arena};
+	struct preamble preamble;
 	bool ok;
 
-	pack_number(&body, index->files.count);
 	for (uint32_t i = 0; i < index->files.count; i++)
-		pack_file(&body, &index->files.at[i]);
-	pack_number(&body, index->folders.count);
-	for (uint32_t i = 0; i < index->folders.count; i++) {
-		pack_text(&body, index->folders.at[i].path);
-		pack_stamp(&body, &index->folders.at[i].stamp);
-		pack_number(&body, index->folders.at[i].names);
-	}
-	sum = digest_bytes(body.at, body.length);
-	text_add(&whole, magic, sizeof(magic) - 1);
-	text_add(&whole, (const char *)&sum, sizeof(sum));
-	text_add(&whole, body.at, body.length);
+		pack_rest(&rest, &index->files.at[i]);
+	pack_number(&head, index->files.count);
+	for (uint32_t i = 0; i < index->files.count; i++)
+		pack_head(&head, &index->files.at[i]);
+	pack_number(&head, index->folders.count);
+	for (uint32_t i = 0; i < index->folders.count; i++)
+		pack_folder(&head, &index->folders.at[i]);
+	pack_digest(&head, digest_bytes(text_chars(&rest), rest.length));
+	memset(&preamble, 0, sizeof(preamble));
+	memcpy(preamble.magic, magic, sizeof(magic));
+	preamble.head_length = head.length;
+	preamble.head_sum = digest_bytes(head.at, head.length);
+	text_add(&whole, (const char *)&preamble, sizeof(preamble));
+	text_add(&whole, head.at, head.length);
+	text_add(&whole, text_chars(&rest), rest.length);
 	ok = file_write(path, whole.at, whole.length);
 	arena_release(&arena);
 	return ok;
@@ -138,48 +181,68 @@ static struct file_stamp unpack_stamp(struct unpacking *in)
 	return stamp;
 }
 
-static struct digest unpack_digest(struct unpacking *in)
-{
-	struct digest digest = {0};
-
-	if ((size_t)(in->end - in->at) < sizeof(digest)) {
-		in->broken = true;
-		return digest;
-	}
-	memcpy(&digest, in->at, sizeof(digest));
-	in->at += sizeof(digest);
-	return digest;
-}
-
-static struct cached_file unpack_file(struct unpacking *in)
+static struct cached_file unpack_head(struct unpacking *in)
 {
 	struct cached_file file = {.path = unpack_text(in)};
 	uint64_t flags;
 
-	file.normal = unpack_text(in);
 	file.stamp = unpack_stamp(in);
 	file.digest = unpack_digest(in);
-	file.component = (uint32_t)unpack_number(in);
 	flags = unpack_number(in);
 	file.linted = flags & 1;
 	file.analysed = flags & 2;
-	file.has_problem = flags & 4;
+	file.is_gone = flags & 4;
+	file.is_broken = flags & 8;
+	file.matters = flags & 16;
 	file.suppressed = (uint32_t)unpack_number(in);
-	file.results = unpack_bytes(in, &file.results_length);
-	in->broken |= !file.path || !file.normal;
+	file.results.at = unpack_bytes(in, &file.results.length);
+	in->broken |= !file.path;
 	return file;
 }
 
-static void unpack_index(struct unpacking *in, struct cache_index *index)
+static void unpack_places(struct unpacking *in, place_list *places, uint32_t files)
 {
 	uint32_t count = unpack_count(in);
 
 	for (uint32_t i = 0; i < count && !in->broken; i++) {
-		struct cached_file file = unpack_file(in);
+		const uint64_t place = unpack_number(in);
 
-		vec_push(in->arena, &index->files, file);
-		in->broken |= file.component >= count;
+		in->broken |= place >= files;
+		vec_push(in->arena, places, (uint32_t)place);
 	}
+}
+
+static void unpack_rest(struct unpacking *in, struct cached_file *file, uint32_t files)
+{
+	uint32_t count;
+
+	file->normal = unpack_text(in);
+	file->root = unpack_text(in);
+	file->judged = unpack_digest(in);
+	file->found.at = unpack_bytes(in, &file->found.length);
+	unpack_places(in, &file->used, files);
+	unpack_places(in, &file->asked, files);
+	unpack_places(in, &file->replayed, files);
+	count = unpack_count(in);
+	for (uint32_t i = 0; i < count && !in->broken; i++) {
+		struct cached_lookup lookup = {.dotted = unpack_text(in)};
+		uint64_t number = unpack_number(in);
+
+		lookup.to = (uint32_t)(number >> 2);
+		lookup.scans = number & 1;
+		lookup.loads = number & 2;
+		in->broken |= !lookup.dotted || lookup.to > files;
+		vec_push(in->arena, &file->lookups, lookup);
+	}
+	in->broken |= !file->normal;
+}
+
+static void unpack_all_heads(struct unpacking *in, struct cache_index *index)
+{
+	uint32_t count = unpack_count(in);
+
+	for (uint32_t i = 0; i < count && !in->broken; i++)
+		vec_push(in->arena, &index->files, unpack_head(in));
 	count = unpack_count(in);
 	for (uint32_t i = 0; i < count && !in->broken; i++) {
 		struct cached_folder folder = {.path = unpack_text(in)};
@@ -189,26 +252,78 @@ static void unpack_index(struct unpacking *in, struct cache_index *index)
 		in->broken |= !folder.path;
 		vec_push(in->arena, &index->folders, folder);
 	}
+	index->rest_sum = unpack_digest(in);
+}
+
+/* NULL: it is shorter. */
+static const char *read_piece(struct arena *arena, FILE *file, uint64_t at, size_t length)
+{
+	char *bytes;
+	struct stat status;
+
+	if (fstat(fileno(file), &status) != 0 || status.st_size < 0 ||
+	    (uint64_t)status.st_size < at || (uint64_t)status.st_size - at < length ||
+	    fseeko(file, (off_t)at, SEEK_SET) != 0)
+		return NULL;
+	bytes = arena_alloc(arena, length + 1, 1);
+	return fread(bytes, 1, length, file) == length ? bytes : NULL;
+}
+
+static const char *read_head(struct arena *arena, FILE *file, size_t *length)
+{
+	const char *start = read_piece(arena, file, 0, sizeof(struct preamble));
+	struct preamble preamble;
+	const char *head;
+
+	if (!start)
+		return NULL;
+	memcpy(&preamble, start, sizeof(preamble));
+	if (memcmp(preamble.magic, magic, sizeof(magic)) != 0)
+		return NULL;
+	*length = (size_t)preamble.head_length;
+	head = read_piece(arena, file, sizeof(preamble), *length);
+	return head && digest_same(preamble.head_sum, digest_bytes(head, *length)) ? head : NULL;
 }
 
 bool cache_index_read(struct arena *arena, const char *path, struct cache_index *index)
 {
-	size_t head = sizeof(magic) - 1 + sizeof(struct digest);
+	FILE *file = fopen(path, "rbe");
 	struct unpacking in = {.arena = arena};
-	struct file_text file;
-	struct digest sum;
+	size_t length = 0;
 
 	*index = (struct cache_index){0};
-	if (!file_read(arena, path, &file) || file.length < head ||
-	    memcmp(file.bytes, magic, sizeof(magic) - 1) != 0)
+	if (!file)
 		return false;
-	memcpy(&sum, file.bytes + sizeof(magic) - 1, sizeof(sum));
-	if (!digest_same(sum, digest_bytes(file.bytes + head, file.length - head)))
+	in.at = read_head(arena, file, &length);
+	fclose(file);
+	if (!in.at)
 		return false;
-	in.at = file.bytes + head;
-	in.end = file.bytes + file.length;
-	unpack_index(&in, index);
+	in.end = in.at + length;
+	unpack_all_heads(&in, index);
+	index->rest = sizeof(struct preamble) + length;
 	if (in.broken)
 		*index = (struct cache_index){0};
+	return !in.broken;
+}
+
+bool cache_index_read_rest(struct arena *arena, const char *path, struct cache_index *index)
+{
+	FILE *file = fopen(path, "rbe");
+	struct unpacking in = {.arena = arena};
+	struct stat status;
+	size_t length = 0;
+
+	if (!file)
+		return false;
+	if (fstat(fileno(file), &status) == 0 && (uint64_t)status.st_size >= index->rest) {
+		length = (size_t)status.st_size - (size_t)index->rest;
+		in.at = read_piece(arena, file, index->rest, length);
+	}
+	fclose(file);
+	if (!in.at || !digest_same(index->rest_sum, digest_bytes(in.at, length)))
+		return false;
+	in.end = in.at + length;
+	for (uint32_t i = 0; i < index->files.count && !in.broken; i++)
+		unpack_rest(&in, &index->files.at[i], index->files.count);
 	return !in.broken;
 }

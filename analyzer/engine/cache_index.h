@@ -2,10 +2,10 @@
 #define GRAPHLINT_ENGINE_CACHE_INDEX_H
 
 /* What a run leaves behind for the next one over the same paths with the same
- * settings: for every file its stamp, the digest of its bytes, the component
- * of files that look each other up, and its findings; and the folders that
- * imports were looked for in. One file, replaced as a whole, with a checksum:
- * it is there or it is not. */
+ * settings. Its head is all that is needed when nothing changed: each file's
+ * stamp and results, and the folders that modules were looked for in. The rest
+ * says what each result depends on, and is read only when something changed.
+ * One file, replaced as a whole, with checksums: it is there or it is not. */
 
 #include "analyzer/base/hash.h"
 #include "analyzer/base/vec.h"
@@ -17,18 +17,40 @@ struct file_stamp {
 	uint64_t seen; /* when it was looked at: one that changed just before may lie */
 };
 
+/* A module that a file looked for. */
+struct cached_lookup {
+	const char *dotted;
+	uint32_t to; /* place in the index + 1; 0: nothing was found */
+	bool scans, loads;
+};
+
+struct cached_bytes {
+	const char *at;
+	size_t length;
+};
+
+typedef VEC(uint32_t) place_list; /* in the index */
+
 struct cached_file {
 	const char *path; /* as given; of an imported file its normal path */
-	const char *normal;
 	struct file_stamp stamp;
 	struct digest digest;
-	uint32_t component;
 	bool linted;
-	bool analysed;    /* lowered, not left out by the scan */
-	bool has_problem; /* it could not be read: look again each time */
+	bool matters;   /* the scan found something of ours in it, or in what it imports */
+	bool analysed;  /* lowered, not left out by the scan */
+	bool is_broken; /* there is no text, or none of a language that is known */
+	bool is_gone;   /* it had no stamp */
 	uint32_t suppressed;
-	const char *results; /* packed findings, then skips */
-	size_t results_length;
+	struct cached_bytes results; /* packed findings, then skips */
+	/* the rest */
+	const char *normal;
+	const char *root; /* the folder that its imports start at */
+	VEC(struct cached_lookup) lookups;
+	struct cached_bytes found; /* by the analysis that starts at it; found.h */
+	place_list used;           /* modules that this analysis asked for */
+	place_list asked;          /* ... and that its body does when it is imported */
+	place_list replayed;       /* modules that the replays of its loops rest on */
+	struct digest judged;      /* all findings in it, before comments and replays */
 };
 
 struct cached_folder {
@@ -40,10 +62,14 @@ struct cached_folder {
 struct cache_index {
 	VEC(struct cached_file) files; /* linted ones first, in the run's order */
 	VEC(struct cached_folder) folders;
+	uint64_t rest;          /* where it begins in the file */
+	struct digest rest_sum; /* of its bytes */
 };
 
 /* False, and an empty index: there is none that can be used. */
 bool cache_index_read(struct arena *arena, const char *path, struct cache_index *index);
+/* False: the file is another by now, or broken. */
+bool cache_index_read_rest(struct arena *arena, const char *path, struct cache_index *index);
 /* False: it could not be written; nothing is left half done. */
 bool cache_index_write(const char *path, const struct cache_index *index);
 

@@ -10,7 +10,8 @@ static void add_file(struct run *run, const struct source *source,
 
 	for (uint32_t i = 0; i < lowered->comments.count; i++)
 		spans[i] = lowered->comments.at[i].span;
-	*file = (struct suppress_file){source, spans, lowered->comments.count, 0};
+	*file = (struct suppress_file){
+	        .source = source, .comments = spans, .comment_count = lowered->comments.count};
 }
 
 /* A file that the scan left out is read all the same when it names us: a
@@ -33,23 +34,48 @@ static bool read_file(struct run *run, const struct project_file *file,
 	return true;
 }
 
+static bool has_findings(const struct run *run, const struct source *source)
+{
+	for (uint32_t i = 0; i < run->outcome.findings.count; i++) {
+		if (run->outcome.findings.at[i].source == source)
+			return true;
+	}
+	return false;
+}
+
+/* Files whose results are taken as they are need no second look; one that is
+ * only imported needs one when something was found in it. */
+static bool is_looked_at(const struct run *run, const struct project_file *file)
+{
+	const struct run_file *owner = run->owners[file->number];
+
+	if (!owner)
+		return has_findings(run, file->source);
+	return !owner->reused && run_is_in_shard(run, file->source->path);
+}
+
 void run_suppress(struct run *run)
 {
 	uint32_t count = project_file_count(run->project);
 	struct suppress_file *files = arena_array(&run->arena, struct suppress_file, count);
+	struct run_file **owners = arena_array(&run->arena, struct run_file *, count);
 	uint32_t used = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct project_file *file = project_file_at(run->project, i);
 
-		if (file->linted && run_is_in_shard(run, file->source->path))
-			used += read_file(run, file, &files[used]);
+		if (!is_looked_at(run, file) || !read_file(run, file, &files[used]))
+			continue;
+		files[used].is_imported = !run->owners[i];
+		owners[used++] = run->owners[i];
 	}
 	suppress_findings(&run->arena, run->rules, files, used, &run->outcome);
-	for (uint32_t i = 0; i < run->file_count; i++) {
-		for (uint32_t k = 0; k < used; k++) {
-			if (run->files[i].source == files[k].source)
-				run->files[i].suppressed = files[k].suppressed;
-		}
+	for (uint32_t i = 0; i < used; i++) {
+		if (owners[i])
+			owners[i]->suppressed = files[i].suppressed;
+		else
+			vec_push(
+			        &run->arena, &run->imported_suppressed,
+			        (struct imported_suppressed){files[i].source, files[i].suppressed});
 	}
 }

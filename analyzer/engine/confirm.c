@@ -40,6 +40,7 @@ struct file_confirm {
 	VEC(struct measured_loop) loops;
 	struct replay_loop *known; /* all of the file */
 	uint32_t known_count;
+	file_list used; /* modules that were asked for */
 };
 
 struct confirm {
@@ -49,9 +50,12 @@ struct confirm {
 
 static const struct ir_module *find_module(void *data, const char *name, bool *is_package)
 {
-	const struct file_confirm *confirm = ((void **)data)[0];
+	struct file_confirm *confirm = ((void **)data)[0];
 	const struct run *run = ((void **)data)[1];
+	const struct project_file *file = project_import(run->project, confirm->file, name);
 
+	if (file)
+		vec_push(&confirm->arena, &confirm->used, file);
 	return project_import_module(run->project, confirm->file, name, is_package);
 }
 
@@ -307,6 +311,11 @@ void run_confirm(struct run *run)
 	thread_pool_run(run->pool, confirm.files.count, replay_file, &confirm);
 	run->confirmed = confirm.files.count;
 	run->confirm_arenas = arena_array(&run->arena, struct arena *, confirm.files.count + 1);
-	for (uint32_t i = 0; i < confirm.files.count; i++)
-		run->confirm_arenas[i] = &confirm.files.at[i]->arena;
+	for (uint32_t i = 0; i < confirm.files.count; i++) {
+		struct file_confirm *file = confirm.files.at[i];
+
+		run->confirm_arenas[i] = &file->arena;
+		vec_push(&run->arena, &run->replayed,
+		         (struct replayed_file){file->file, file->used});
+	}
 }

@@ -1,10 +1,10 @@
 #include "analyzer/engine/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/engine/baseline.h"
 #include "analyzer/engine/diff.h"
-#include "analyzer/engine/found.h"
 #include "analyzer/engine/run.h"
 
 static struct run *run_open(const struct engine_settings *settings, struct rule_table rules)
@@ -18,30 +18,47 @@ static struct run *run_open(const struct engine_settings *settings, struct rule_
 	return run;
 }
 
+static void release_evidence(struct run *run)
+{
+	for (uint32_t i = 0; i < run->confirmed; i++)
+		arena_release(run->confirm_arenas[i]);
+	run->confirmed = 0;
+}
+
 void run_close(struct run *run)
 {
+	release_evidence(run);
 	project_close(run->project);
 	intern_close(run->names);
 	thread_pool_close(run->pool);
 	for (uint32_t i = 0; i < run->file_count; i++)
 		arena_release(&run->files[i].arena);
-	for (uint32_t i = 0; i < run->confirmed; i++)
-		arena_release(run->confirm_arenas[i]);
 	arena_release(&run->arena);
 	free(run);
 }
 
-static void load_project(struct run *run)
+static void add_files(struct run *run)
+{
+	for (uint32_t i = 0; i < run->file_count; i++) {
+		const struct run_file *file = &run->files[i];
+
+		if (!file->source || file->has_no_language || (file->known && !file->needed))
+			continue;
+		if (file->known)
+			project_add_known(run->project, file->source);
+		else
+			project_add(run->project, file->source);
+	}
+}
+
+/* Sources are added in the order of the files; of two with one path only the
+ * first is the project's. */
+static void find_owners(struct run *run)
 {
 	uint32_t next = 0;
 
-	project_close(run->project);
-	run->project = project_open(run->names);
-	for (uint32_t i = 0; i < run->file_count; i++) {
-		if (run->files[i].source && !run->files[i].reused && !run->files[i].has_no_language)
-			project_add(run->project, run->files[i].source);
-	}
-	project_load(run->project, run->pool, run->settings->no_skip);
+	run->owners =
+	        arena_array(&run->arena, struct run_file *, project_file_count(run->project) + 1);
 	for (uint32_t i = 0; i < run->file_count; i++) {
 		struct run_file *file = &run->files[i];
 		const struct project_file *loaded = next < project_file_count(run->project)
@@ -49,13 +66,19 @@ static void load_project(struct run *run)
 		                                            : NULL;
 
 		file->loaded = loaded && loaded->source == file->source ? loaded : NULL;
-		next += file->loaded != NULL;
+		if (file->loaded)
+			run->owners[next++] = file;
 	}
 }
 
-static void find_events(struct run *run)
+static void load_project(struct run *run)
 {
-	found_in_project(&run->arena, run->project, run->pool, run->rules, &run->outcome.findings);
+	project_close(run->project);
+	run->project = project_open(run->names);
+	add_files(run);
+	run_cache_add_imported(run);
+	project_load(run->project, run->pool, run->settings->no_skip);
+	find_owners(run);
 }
 
 static void add_skip(struct run *run, const struct source *source, struct span span,
@@ -69,17 +92,16 @@ static void add_skip(struct run *run, const struct source *source, struct span s
 /* What a file could not tell: bytes that are no text, code that is no code. */
 static void collect_gaps(struct run *run)
 {
-	uint32_t count = project_file_count(run->project);
+	for (uint32_t i = 0; i < run->file_count; i++) {
+		const struct project_file *file = run->files[i].loaded;
+		const struct ir_module *module = file ? file->lowered.module : NULL;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct project_file *file = project_file_at(run->project, i);
-		const struct ir_module *module = file->lowered.module;
-
-		if (!file->linted || !run_is_in_shard(run, file->source->path))
+		if (!file || run->files[i].reused || !run_is_in_shard(run, file->source->path))
 			continue;
 		run->outcome.files++;
-		run->outcome.analysed += module != NULL;
-		run->outcome.left_out += module == NULL;
+		run->outcome.from_cache += run->files[i].known;
+		run->outcome.analysed += module && !run->files[i].known;
+		run->outcome.left_out += !module;
 		for (uint32_t k = 0; k < file->source->notes.count; k++)
 			add_skip(run, file->source, file->source->notes.at[k].span,
 			         file->source->notes.at[k].message);
@@ -102,19 +124,49 @@ static void finish(struct run *run)
 	outcome_sort(&run->outcome);
 }
 
-/* False: a file changed while its stored results were being taken. */
+/* False: what is known of a file cannot be had any more. */
+static bool find_all(struct run *run)
+{
+	do {
+		do {
+			run_read_files(run);
+			load_project(run);
+		} while (run_cache_widen(run));
+		if (!run_find(run))
+			return false;
+	} while (run_cache_settle(run));
+	return true;
+}
+
+static void begin_outcome(struct run *run)
+{
+	run->outcome = (struct outcome){.findings = run->outcome.findings};
+	for (uint32_t i = 0; i < run->unread.count; i++)
+		vec_push(&run->arena, &run->outcome.skipped, run->unread.at[i]);
+	run->replayed.count = run->imported_suppressed.count = 0;
+	release_evidence(run);
+}
+
+/* A replay may ask for more files than were loaded: then this is done again. */
+static void tell_all(struct run *run)
+{
+	begin_outcome(run);
+	run_cache_split(run);
+	collect_gaps(run);
+	run_suppress(run);
+	run_confirm(run);
+}
+
+/* False: a file changed while what is known of it was being taken. */
 static bool run_all(struct run *run)
 {
 	run_find_files(run);
 	run_cache_plan(run);
 	do {
-		run_read_files(run);
-		load_project(run);
+		if (!find_all(run))
+			return false;
+		tell_all(run);
 	} while (run_cache_widen(run));
-	find_events(run);
-	collect_gaps(run);
-	run_suppress(run);
-	run_confirm(run);
 	run_cache_store(run);
 	if (!run_cache_take(run))
 		return false;
@@ -140,7 +192,17 @@ struct run *engine_list(const struct engine_settings *settings)
 	struct run *run = run_open(settings, (struct rule_table){0});
 
 	run_find_files(run);
+	begin_outcome(run);
 	return run;
+}
+
+bool run_has_loaded(const struct run *run, const char *normal)
+{
+	for (uint32_t i = 0; i < project_file_count(run->project); i++) {
+		if (!strcmp(project_file_at(run->project, i)->path, normal))
+			return true;
+	}
+	return false;
 }
 
 const char *run_error(const struct run *run)

@@ -9,7 +9,7 @@ static void add_failure(struct run *run, const char *path, const char *reason)
 {
 	struct skipped skipped = {.path = path, .reason = reason, .is_failure = true};
 
-	vec_push(&run->arena, &run->outcome.skipped, skipped);
+	vec_push(&run->arena, &run->unread, skipped);
 }
 
 static void list_files(struct run *run)
@@ -60,7 +60,7 @@ static void read_file(void *context, size_t index, unsigned worker)
 	struct run_file *file = &run->files[index];
 
 	(void)worker;
-	if (file->reused || file->source)
+	if ((file->known && !file->needed) || file->source)
 		return;
 	if (run->cache.path && !file_stamp_take(file->path, &file->stamp))
 		file->stamp = (struct file_stamp){0};
@@ -86,7 +86,7 @@ static void tell_problem(struct run *run, const struct run_file *file)
 	if (file->problem.failure == SOURCE_NOT_OURS && !file->named)
 		return;
 	if (run_is_in_shard(run, file->path))
-		vec_push(&run->arena, &run->outcome.skipped, skipped);
+		vec_push(&run->arena, &run->unread, skipped);
 }
 
 static void tell_no_language(struct run *run, const struct run_file *file)
@@ -94,7 +94,7 @@ static void tell_no_language(struct run *run, const struct run_file *file)
 	struct skipped skipped = {.path = file->path,
 	                          .reason = "neither Python, a notebook nor C++ by its name"};
 
-	vec_push(&run->arena, &run->outcome.skipped, skipped);
+	vec_push(&run->arena, &run->unread, skipped);
 }
 
 void run_read_files(struct run *run)
@@ -103,7 +103,7 @@ void run_read_files(struct run *run)
 	for (uint32_t i = 0; i < run->file_count; i++) {
 		struct run_file *file = &run->files[i];
 
-		if (file->reused || file->told)
+		if (file->known || file->told)
 			continue;
 		file->told = true;
 		if (!file->source) {

@@ -32,24 +32,6 @@ void found_tell(struct arena *arena, struct rule_table rules, const struct file_
 
 /* packing */
 
-static void pack_digest(struct text *out, struct digest digest)
-{
-	text_add(out, (const char *)&digest, sizeof(digest));
-}
-
-static struct digest unpack_digest(struct unpacking *in)
-{
-	struct digest digest = {0};
-
-	if ((size_t)(in->end - in->at) < sizeof(digest)) {
-		in->broken = true;
-		return digest;
-	}
-	memcpy(&digest, in->at, sizeof(digest));
-	in->at += sizeof(digest);
-	return digest;
-}
-
 void found_pack(struct text *out, const struct file_found *found)
 {
 	pack_number(out, found->findings.count);
@@ -125,14 +107,14 @@ void found_join(struct arena *arena, const found_list *files, finding_list *find
 void found_in_project(struct arena *arena, const struct project *project, struct thread_pool *pool,
                       struct rule_table rules, finding_list *findings)
 {
-	file_events_list events = {0};
+	struct project_events events = {0};
 	found_list found = {0};
 
 	analyze_project(project, pool, arena, &events);
-	for (uint32_t i = 0; i < events.count; i++) {
+	for (uint32_t i = 0; i < events.files.count; i++) {
 		struct file_found told = {0};
 
-		found_tell(arena, rules, &events.at[i], &told);
+		found_tell(arena, rules, &events.files.at[i], &told);
 		vec_push(arena, &found, told);
 	}
 	found_join(arena, &found, findings);

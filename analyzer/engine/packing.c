@@ -36,6 +36,24 @@ uint32_t unpack_count(struct unpacking *in)
 	return (uint32_t)count;
 }
 
+void pack_digest(struct text *out, struct digest digest)
+{
+	text_add(out, (const char *)&digest, sizeof(digest));
+}
+
+struct digest unpack_digest(struct unpacking *in)
+{
+	struct digest digest = {0};
+
+	if ((size_t)(in->end - in->at) < sizeof(digest)) {
+		in->broken = true;
+		return digest;
+	}
+	memcpy(&digest, in->at, sizeof(digest));
+	in->at += sizeof(digest);
+	return digest;
+}
+
 void pack_real(struct text *out, double real)
 {
 	text_add(out, (const char *)&real, sizeof(real));

@@ -327,7 +327,7 @@ static void suppress_in_file(struct pass *pass, const struct suppress_file *file
 			pass->outcome->suppressed++;
 		}
 	}
-	for (uint32_t i = 0; pass->unused && i < directives.count; i++) {
+	for (uint32_t i = 0; pass->unused && !file->is_imported && i < directives.count; i++) {
 		if (is_unused(pass, &directives.at[i]))
 			report_unused(pass, file->source, &directives, &directives.at[i]);
 	}

@@ -12,6 +12,7 @@ struct suppress_file {
 	const struct source *source;
 	const struct span *comments;
 	uint32_t comment_count;
+	bool is_imported;    /* only: what is unused in it is not told */
 	uint32_t suppressed; /* result: findings that were left out */
 };
 

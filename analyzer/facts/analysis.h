@@ -180,9 +180,9 @@ struct analysis {
 	uint32_t *value_marks; /* of state_sweep, as the next */
 	uint32_t value_mark_room, place_room;
 	struct swept_place *places; /* by object id */
-	uint32_t backward_now; /* the site that runs, a bit of 32 */
-	uint32_t hook_depth;   /* hooks that run */
-	uint32_t module_depth; /* modules that run their parts */
+	uint32_t backward_now;      /* the site that runs, a bit of 32 */
+	uint32_t hook_depth;        /* hooks that run */
+	uint32_t module_depth;      /* modules that run their parts */
 	struct left_mode left[FACTS_MAX_LEFT];
 	uint32_t left_count;
 	struct heap_base base;
@@ -190,6 +190,7 @@ struct analysis {
 	struct module_summaries *summaries;                    /* shared with other analyses */
 	struct module_making *making;                          /* an imported body runs */
 	uint32_t loaded;                                       /* modules, into the base */
+	file_list asked;                                       /* modules, whatever came of it */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
 	uint32_t all_steps;

@@ -80,7 +80,7 @@ static const char *copy_text(struct arena *arena, const char *text)
 
 /* Out of the arena of one file; texts but this one are the run's names and the
  * API table's. */
-static void hand_on(struct arena *arena, const struct file_events *from, file_events_list *files)
+static void hand_on(struct arena *arena, const struct file_events *from, struct project_events *to)
 {
 	struct file_events events = {.file = from->file};
 
@@ -92,11 +92,13 @@ static void hand_on(struct arena *arena, const struct file_events *from, file_ev
 	}
 	for (uint32_t i = 0; i < from->known.count; i++)
 		vec_push(arena, &events.known, from->known.at[i]);
-	vec_push(arena, files, events);
+	for (uint32_t i = 0; i < from->used.count; i++)
+		vec_push(arena, &events.used, from->used.at[i]);
+	vec_push(arena, &to->files, events);
 }
 
 void analyze_project(const struct project *project, struct thread_pool *pool, struct arena *arena,
-                     file_events_list *files)
+                     struct project_events *events)
 {
 	const uint32_t count = project_file_count(project);
 	struct arena scratch = {0};
@@ -108,10 +110,11 @@ void analyze_project(const struct project *project, struct thread_pool *pool, st
 	};
 
 	thread_pool_run(pool, count, analyze_job, &job);
+	module_summaries_uses(job.summaries, arena, project, events);
 	module_summaries_close(job.summaries);
 	for (uint32_t f = 0; f < count; f++) {
 		if (job.results[f].file)
-			hand_on(arena, &job.results[f], files);
+			hand_on(arena, &job.results[f], events);
 		arena_release(&job.arenas[f]);
 	}
 	arena_release(&scratch);

@@ -376,6 +376,8 @@ static struct function_place place_of_function(const struct project_file *file,
 
 void events_judge(struct analysis *a, struct arena *arena, struct file_events *events)
 {
+	for (uint32_t i = 0; i < a->asked.count; i++)
+		vec_push(arena, &events->used, a->asked.at[i]);
 	for (uint32_t i = 1; i < a->functions.count; i++)
 		if (a->functions.at[i].known)
 			vec_push(arena, &events->known,

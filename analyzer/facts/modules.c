@@ -16,6 +16,7 @@ struct module_summaries {
 	struct arena arena;
 	const struct module_summary **at; /* by the file's number */
 	struct arena *arenas;
+	file_list *asked; /* by the body of each */
 };
 
 /* A record that rests on a module which is still being made further out. */
@@ -42,6 +43,7 @@ struct module_summaries *module_summaries_open(uint32_t files)
 
 	*summaries = (struct module_summaries){.count = files};
 	summaries->at = arena_array(&summaries->arena, const struct module_summary *, files);
+	summaries->asked = arena_array(&summaries->arena, file_list, files);
 	summaries->arenas = arena_array(&summaries->arena, struct arena, files);
 	BUG_IF(pthread_mutex_init(&summaries->lock, NULL) != 0);
 	return summaries;
@@ -54,6 +56,37 @@ void module_summaries_close(struct module_summaries *summaries)
 	pthread_mutex_destroy(&summaries->lock);
 	arena_release(&summaries->arena);
 	free(summaries);
+}
+
+static void ask_for(struct arena *arena, file_list *asked, const struct project_file *file)
+{
+	for (uint32_t i = 0; i < asked->count; i++)
+		if (asked->at[i] == file)
+			return;
+	vec_push(arena, asked, file);
+}
+
+/* A body may run more than once, in other company: all that it asked for counts. */
+static void note_asked(struct module_summaries *summaries, const struct project_file *file,
+                       const file_list *asked)
+{
+	pthread_mutex_lock(&summaries->lock);
+	for (uint32_t i = 0; i < asked->count; i++)
+		ask_for(&summaries->arena, &summaries->asked[file->number], asked->at[i]);
+	pthread_mutex_unlock(&summaries->lock);
+}
+
+void module_summaries_uses(const struct module_summaries *summaries, struct arena *arena,
+                           const struct project *project, struct project_events *events)
+{
+	for (uint32_t i = 0; i < summaries->count; i++) {
+		struct module_uses uses = {.file = project_file_at(project, i)};
+
+		for (uint32_t k = 0; k < summaries->asked[i].count; k++)
+			vec_push(arena, &uses.used, summaries->asked[i].at[k]);
+		if (uses.used.count)
+			vec_push(arena, &events->modules, uses);
+	}
 }
 
 static const struct module_summary *find_published(struct module_summaries *summaries,
@@ -149,8 +182,7 @@ static void publish_circle(struct module_summaries *summaries, struct module_mak
                            uint32_t from)
 {
 	while (outermost->provisional.count > from) {
-		struct provisional *p =
-		        &outermost->provisional.at[--outermost->provisional.count];
+		struct provisional *p = &outermost->provisional.at[--outermost->provisional.count];
 
 		publish(summaries, p->file->number, p->summary, &p->arena);
 	}
@@ -198,6 +230,7 @@ static const struct module_summary *make(struct analysis *asking, const struct p
 	analysis_init(a, asking->project, asking->summaries, &work);
 	a->making = &making;
 	run_body(a, file);
+	note_asked(asking->summaries, file, &a->asked);
 	made.summary = summary_take(a, file, &made.arena);
 	arena_release(&work);
 	if (making.outer && making.lowest < making.depth)
@@ -224,6 +257,7 @@ void module_load(struct analysis *a, const struct project_file *file)
 	struct def *def = def_of(a, namespace_object(a, file));
 	const struct module_summary *summary;
 
+	ask_for(a->arena, &a->asked, file);
 	if (def->running || !file->lowered.module || a->loaded >= FACTS_MAX_IMPORTS)
 		return;
 	def->running = true;

@@ -29,5 +29,8 @@ const struct project_file *summary_need(const struct module_summary *summary, ui
 /* modules.c */
 struct module_summaries *module_summaries_open(uint32_t files);
 void module_summaries_close(struct module_summaries *summaries);
+/* The modules whose bodies ran, and what each asked for. */
+void module_summaries_uses(const struct module_summaries *summaries, struct arena *arena,
+                           const struct project *project, struct project_events *events);
 
 #endif

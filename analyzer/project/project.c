@@ -19,6 +19,7 @@ struct project {
 	uint32_t index_room;
 	uint32_t linted;
 	VEC(struct project_file *) todo; /* to be lowered */
+	VEC(const char *) imported;      /* to be loaded in any case */
 	VEC(const char *) missing;       /* paths that are known not to exist */
 	uint32_t *missing_index;
 	uint32_t missing_room;
@@ -118,6 +119,12 @@ void project_add(struct project *project, const struct source *source)
 void project_add_known(struct project *project, const struct source *source)
 {
 	add_linted(project, source)->known = true;
+}
+
+void project_add_imported(struct project *project, const char *path)
+{
+	vec_push(&project->arena, &project->imported,
+	         arena_text(&project->arena, path, strlen(path)));
 }
 
 uint32_t project_file_count(const struct project *project)
@@ -379,6 +386,12 @@ void project_load(struct project *project, struct thread_pool *pool, bool no_ski
 	for (uint32_t i = 0; i < project->linted; i++)
 		if (project->files.at[i]->relevant)
 			want(project, project->files.at[i]);
+	for (uint32_t i = 0; i < project->imported.count; i++) {
+		struct project_file *file = open_file(project, project->imported.at[i]);
+
+		if (file)
+			want(project, file);
+	}
 	lower_all(project, pool);
 	project->loaded = true;
 }

@@ -49,6 +49,9 @@ void project_close(struct project *project);
 void project_add(struct project *project, const struct source *source);
 /* A linted file that others need, whose own findings are known. */
 void project_add_known(struct project *project, const struct source *source);
+/* A file that is not linted and in the project all the same: somebody whose own
+ * imports need not be loaded imports it. */
+void project_add_imported(struct project *project, const char *path);
 void project_load(struct project *project, struct thread_pool *pool, bool no_skip);
 
 uint32_t project_file_count(const struct project *project);

@@ -1,5 +1,5 @@
-#ifndef GRAPHLINT_ENGINE_CACHE_H
-#define GRAPHLINT_ENGINE_CACHE_H
+#ifndef GRAPHLINT_ENGINE_CACHE_CLEAN_H
+#define GRAPHLINT_ENGINE_CACHE_CLEAN_H
 
 /* The folder of the cache on disk. It is marked as one (CACHEDIR.TAG) and
  * ignored by git; nothing but files of ours is ever removed from it. */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/engine/cache.h"
+#include "analyzer/engine/cache_clean.h"
 
 static const char mark[] = "CACHEDIR.TAG";
 
