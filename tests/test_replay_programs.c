@@ -14,7 +14,7 @@
 static const char *const programs[] = {
         "classes",        "containers",     "errors",         "formatting",     "functions",
         "generators",     "library",        "lifetimes",      "memory_flat",    "memory_list",
-        "memory_project", "torch_autograd", "torch_printing", "torch_training",
+        "memory_project", "torch_autograd", "torch_printing", "torch_training", "torch_lbfgs",
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 

@@ -142,6 +142,41 @@ START_TEST(large_models_are_counted)
 }
 END_TEST
 
+/* --- what the library does not do as PyTorch does is said to be a stand-in */
+
+static const char *const simplified[] = {
+        "torch.nn.utils.weight_norm(net)",
+        "torch.nn.utils.spectral_norm(net)",
+        "torch.nn.init.sparse_(net.weight, 0.5)",
+        "torch.optim.LBFGS(net.parameters(), line_search_fn='strong_wolfe')",
+        "torch.optim.SparseAdam(net.parameters())",
+        "torch.amp.GradScaler('cpu')",
+        "torch.autocast('cpu', dtype=torch.bfloat16)",
+        "torch.nn.parallel.DistributedDataParallel(net)",
+        "torch.vmap(net)",
+        "torch.load('weights.pt')",
+};
+enum { SIMPLIFIED = sizeof(simplified) / sizeof(simplified[0]) };
+
+START_TEST(what_is_simplified_is_named)
+{
+	struct arena arena = {0};
+	struct intern *names = intern_open();
+	char text[512];
+	struct replay_result r;
+
+	snprintf(text, sizeof(text),
+	         "import torch\nnet = torch.nn.Linear(4, 4)\nmade = %s\n"
+	         "for i in range(5):\n    net(torch.ones(2, 4)).sum().backward()\n",
+	         simplified[_i]);
+	r = run(&arena, names, text, 0, false);
+	ck_assert_msg(!r.error, "%s: %s", simplified[_i], r.error);
+	ck_assert_msg(!r.exact && r.stand_in_count, "%s is said to be exact", simplified[_i]);
+	intern_close(names);
+	arena_release(&arena);
+}
+END_TEST
+
 /* --- the scripts */
 
 /* The text with every marked line as it should have been. */
@@ -222,6 +257,7 @@ Suite *replay_scripts_suite(void)
 	        scandir(GRAPHLINT_ROOT "/fixtures/replay/scripts", &scripts, is_script, alphasort);
 	tcase_add_loop_test(lazy, numbers_decide_only_when_they_are_there, 0, DEPENDING);
 	tcase_add_test(lazy, large_models_are_counted);
+	tcase_add_loop_test(lazy, what_is_simplified_is_named, 0, SIMPLIFIED);
 	tcase_add_loop_test(all, scripts_leak_until_put_right, 0, script_count);
 	suite_add_tcase(suite, lazy);
 	suite_add_tcase(suite, all);

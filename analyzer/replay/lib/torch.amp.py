@@ -1,3 +1,4 @@
+import _support
 import torch
 
 autocast = torch.autocast
@@ -8,6 +9,8 @@ class GradScaler:
                  growth_interval=2000, enabled=True):
         # Without an accelerator torch warns and switches the scaler off.
         self._enabled = enabled and device == "cpu"
+        if self._enabled:
+            _support.unknown("torch.amp.GradScaler")
         self._scale = init_scale
 
     def scale(self, outputs):

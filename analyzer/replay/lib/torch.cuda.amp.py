@@ -4,7 +4,7 @@ import torch.amp
 
 class autocast(torch.autocast):
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
-        self._enabled = enabled
+        super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
 class GradScaler(torch.amp.GradScaler):

@@ -1,4 +1,6 @@
 import math
+import _support
+import _torch
 import torch
 
 
@@ -97,8 +99,9 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    return normal_(tensor)
+    return _torch.op("init.orthogonal_", (tensor, gain), {})
 
 
 def sparse_(tensor, sparsity, std=0.01):
+    _support.unknown("torch.nn.init.sparse_()")
     return normal_(tensor, 0.0, std)

@@ -1,3 +1,4 @@
+import _support
 import torch
 import _torch
 
@@ -50,10 +51,12 @@ def vector_to_parameters(vec, parameters):
 
 
 def weight_norm(module, name="weight", dim=0):
+    _support.unknown("torch.nn.utils.weight_norm()")
     return module
 
 
 def spectral_norm(module, *args, **kwargs):
+    _support.unknown("torch.nn.utils.spectral_norm()")
     return module
 
 

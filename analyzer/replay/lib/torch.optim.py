@@ -121,7 +121,18 @@ class Optimizer:
         return {"state": {index[id(p)]: dict(s) for p, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        pass
+        if _support.is_unknown(state_dict):
+            return
+        params = [p for group in self.param_groups for p in group["params"]]
+        index = [i for group in state_dict["param_groups"] for i in group["params"]]
+        if len(params) != len(index):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        self.state = _State()
+        for i, p in zip(index, params):
+            if i in state_dict["state"]:
+                self.state[p] = {k: _moved(k, v, p) for k, v in state_dict["state"][i].items()}
+        for group, saved in zip(self.param_groups, state_dict["param_groups"]):
+            group.update({k: v for k, v in saved.items() if k != "params"})
 
     def __repr__(self):
         text = type(self).__name__ + " ("
@@ -131,6 +142,13 @@ class Optimizer:
                 if key != "params":
                     text += "    %s: %s\n" % (key, group[key])
         return text + ")"
+
+
+# State is kept as its parameter is, but for counts of steps.
+def _moved(key, value, param):
+    if key == "step" or not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    return value.to(dtype=param.dtype)
 
 
 class _State(dict):
@@ -418,18 +436,97 @@ class Adadelta(Optimizer):
 class LBFGS(Optimizer):
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09,
                  history_size=100, line_search_fn=None):
-        super().__init__(params, dict(lr=lr, max_iter=max_iter))
+        if max_eval is None:
+            max_eval = max_iter * 5 // 4
+        super().__init__(params, dict(lr=lr, max_iter=max_iter, max_eval=max_eval, tolerance_grad=tolerance_grad,
+                                      tolerance_change=tolerance_change, history_size=history_size,
+                                      line_search_fn=line_search_fn))
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params = self.param_groups[0]["params"]
+        if line_search_fn is not None:
+            _support.unknown("line search of torch.optim.LBFGS")
 
+    def _flat_grad(self):
+        return torch.cat([p.new_zeros(p.numel()) if p.grad is None else p.grad.view(-1) for p in self._params], 0)
+
+    def _move(self, length, direction):
+        offset = 0
+        for p in self._params:
+            p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=length)
+            offset += p.numel()
+
+    # The newest curvature joins the history, and the next direction comes of all of it.
+    def _direction(self, state, flat_grad, history_size):
+        y = flat_grad.sub(state["prev_flat_grad"])
+        s = state["d"].mul(state["t"])
+        ys = y.dot(s)
+        if ys > 1e-10:
+            if len(state["old_dirs"]) == history_size:
+                for name in ("old_dirs", "old_stps", "ro"):
+                    state[name].pop(0)
+            state["old_dirs"].append(y)
+            state["old_stps"].append(s)
+            state["ro"].append(1.0 / ys)
+            state["H_diag"] = ys / y.dot(y)
+        dirs, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
+        al = state.setdefault("al", [None] * history_size)
+        q = flat_grad.neg()
+        for i in range(len(dirs) - 1, -1, -1):
+            al[i] = steps[i].dot(q) * ro[i]
+            q.add_(dirs[i], alpha=-al[i])
+        r = torch.mul(q, state["H_diag"])
+        for i in range(len(dirs)):
+            r.add_(steps[i], alpha=al[i] - dirs[i].dot(r) * ro[i])
+        return r
+
+    @torch.no_grad()
     def step(self, closure):
+        group = self.param_groups[0]
+        state = self.state[self._params[0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
         with torch.enable_grad():
-            loss = closure()
-        with torch.no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        p.add_(p.grad, alpha=-group["lr"])
-        return loss
+            first = closure()
+        loss = float(first)
+        evaluations = 1
+        state["func_evals"] += 1
+        flat_grad = self._flat_grad()
+        if flat_grad.abs().max() <= group["tolerance_grad"]:
+            return first
+        n_iter = 0
+        while n_iter < group["max_iter"]:
+            n_iter += 1
+            state["n_iter"] += 1
+            if state["n_iter"] == 1:
+                state.update(d=flat_grad.neg(), old_dirs=[], old_stps=[], ro=[], H_diag=1)
+                state["t"] = min(1.0, 1.0 / flat_grad.abs().sum()) * group["lr"]
+                state["prev_flat_grad"] = flat_grad.clone()
+            else:
+                state["d"] = self._direction(state, flat_grad, group["history_size"])
+                state["t"] = group["lr"]
+                state["prev_flat_grad"].copy_(flat_grad)
+            d, t = state["d"], state["t"]
+            prev_loss = state["prev_loss"] = loss
+            if flat_grad.dot(d) > -group["tolerance_change"]:
+                break
+            self._move(t, d)
+            done = False
+            if n_iter != group["max_iter"]:
+                with torch.enable_grad():
+                    loss = float(closure())
+                flat_grad = self._flat_grad()
+                done = flat_grad.abs().max() <= group["tolerance_grad"]
+                evaluations += 1
+                state["func_evals"] += 1
+            if n_iter == group["max_iter"] or evaluations >= group["max_eval"] or done:
+                break
+            if d.mul(t).abs().max() <= group["tolerance_change"] or abs(loss - prev_loss) < group["tolerance_change"]:
+                break
+        return first
 
 
 class SparseAdam(Adam):
-    pass
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        _support.unknown("torch.optim.SparseAdam")

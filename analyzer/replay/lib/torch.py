@@ -261,6 +261,13 @@ def iinfo(dtype):
 class autocast:
     def __init__(self, device_type=None, dtype=None, enabled=True, cache_enabled=None):
         self._enabled = enabled
+        self._device_type = device_type
+        self._note()
+
+    # Without an accelerator torch switches its autocast off; that of the CPU would change dtypes.
+    def _note(self):
+        if self._device_type not in ("cuda", "mps", "xpu") and (_support.is_unknown(self._enabled) or self._enabled):
+            _support.unknown("torch.autocast")
 
     def __enter__(self):
         return self
