@@ -28,6 +28,13 @@ static const char window[] = "import torch\n"
                              "for step in range(30):\n"
                              "    last.append((weight * 2).sum())\n";
 
+static const char seldom[] = "import torch\n"
+                             "weight = torch.ones(3, requires_grad=True)\n"
+                             "kept = []\n"
+                             "for step in range(1000):\n"
+                             "    if step % 15 == 14:\n"
+                             "        kept.append((weight * 2).sum())\n";
+
 static const char blind[] = "import nowhere\n"
                             "for batch in nowhere.batches():\n"
                             "    for part in range(9):\n"
@@ -60,6 +67,7 @@ static void enter(void)
 	temp_tree_add_text("leak.py", leak);
 	temp_tree_add_text("flat.py", flat);
 	temp_tree_add_text("window.py", window);
+	temp_tree_add_text("seldom.py", seldom);
 	temp_tree_add_text("blind.py", blind);
 	temp_tree_add_text("raises.py", raises);
 	temp_tree_add_text("sub/uses.py", uses);
@@ -86,6 +94,13 @@ static const struct {
          NULL},
         {"replay flat.py --output --format svg", 2, NULL, NULL, "--output has no place in svg"},
         {"replay flat.py --output --format html", 0, "What it prints", NULL, NULL},
+        {"replay seldom.py", 0, "it repeats every 15 steps", NULL, NULL},
+        {"replay seldom.py --steps 32", 0, "replayed 32 steps", NULL, NULL},
+        {"replay leak.py", 0,
+         "kept.append((torch.ones(9, requires_grad=True) * 2).detach())`: nodes flat", NULL, NULL},
+        {"replay leak.py --format json", 0, "\"after\": {", NULL, NULL},
+        {"replay leak.py --format html", 0, "After the fix", "src=", NULL},
+        {"replay flat.py --format html", 0, "Live memory", "After the fix", NULL},
         {"replay flat.py --output", 0, "30\n", "live bytes", NULL},
         {"replay flat.py --output --format json", 0, "\"output\": \"30\\n\"", NULL, NULL},
         {"replay window.py --assert flat", 1, "flat: does not hold", NULL, NULL},

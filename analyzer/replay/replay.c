@@ -99,6 +99,36 @@ static void on_watched(struct vm *vm, uint32_t index)
 	r->ran |= UINT64_C(1) << index;
 }
 
+static void judge(struct replay *r)
+{
+	struct replay_result *result = r->result;
+	uint64_t *series = checked_alloc(result->count + 1, sizeof(*series));
+
+	for (uint32_t i = 0; i < result->count; i++)
+		series[i] = result->samples[i].live_bytes;
+	result->bytes = replay_verdict(series, result->count);
+	for (uint32_t i = 0; i < result->count; i++)
+		series[i] = result->samples[i].nodes;
+	result->nodes = replay_verdict(series, result->count);
+	free(series);
+}
+
+/* A growth that comes every so many steps shows its rule only in several of them. */
+static bool has_rule(struct replay *r)
+{
+	judge(r);
+	return r->result->bytes.exact && r->result->nodes.exact;
+}
+
+static bool is_done(struct replay *r)
+{
+	const uint32_t count = r->result->count, wanted = r->request->iterations;
+
+	if (!wanted || count < wanted)
+		return false;
+	return count >= r->request->most_iterations || (count % wanted == 0 && has_rule(r));
+}
+
 static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 {
 	struct replay *r = vm->user;
@@ -108,7 +138,7 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 	take_sample(r);
 	if (r->result->count == CHAIN_SAMPLE)
 		measure_chain(r);
-	if (r->request->iterations && r->result->count >= r->request->iterations) {
+	if (is_done(r)) {
 		if (!r->result->chain_count)
 			measure_chain(r);
 		vm_halt(vm, VM_HALT_DONE, "");
@@ -377,20 +407,6 @@ static void keep_error(struct replay *r)
 	r->result->error = strrchr(r->result->traceback, '\n');
 	r->result->error = r->result->error ? r->result->error + 1 : r->result->traceback;
 	arena_release(&scratch);
-}
-
-static void judge(struct replay *r)
-{
-	struct replay_result *result = r->result;
-	uint64_t *series = checked_alloc(result->count + 1, sizeof(*series));
-
-	for (uint32_t i = 0; i < result->count; i++)
-		series[i] = result->samples[i].live_bytes;
-	result->bytes = replay_verdict(series, result->count);
-	for (uint32_t i = 0; i < result->count; i++)
-		series[i] = result->samples[i].nodes;
-	result->nodes = replay_verdict(series, result->count);
-	free(series);
 }
 
 /* The steps of training, where the loop that was chosen is over epochs. */

@@ -15,6 +15,7 @@
 enum {
 	REPLAY_KINDS = 6,  /* of memory: enum ag_kind */
 	REPLAY_STEPS = 32, /* iterations without --steps */
+	REPLAY_MOST_STEPS = 128,
 	REPLAY_MAX_STAND_INS = 64,
 	REPLAY_MAX_CHAIN = 24,
 	REPLAY_MOST_WATCHED = 64,
@@ -65,6 +66,7 @@ struct replay_request {
 	const struct ir_module *module;     /* the program */
 	uint32_t line;                      /* of the loop, or inside it; 0: the main loop */
 	uint32_t iterations;                /* stop after so many; 0: run the program to its end */
+	uint32_t most_iterations;           /* go on to these while the series has no rule */
 	bool values;                        /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
 	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
