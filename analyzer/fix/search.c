@@ -8,6 +8,8 @@
 #include "analyzer/fix/fix.h"
 #include "analyzer/front/front.h"
 
+enum { TRAINING_STEPS = 8 };
+
 static bool grows(const struct replay_verdict *verdict)
 {
 	return verdict->kind == REPLAY_LINEAR || verdict->kind == REPLAY_SUPERLINEAR;
@@ -29,11 +31,6 @@ static bool is_better(const struct replay_result *after, const struct replay_res
 	    after->count < before->count || !after->count)
 		return false;
 	return a->nodes < b->nodes || (a->nodes == b->nodes && a->live_bytes < b->live_bytes);
-}
-
-static bool trains_alike(const struct replay_result *after, const struct replay_result *before)
-{
-	return after->weights == before->weights;
 }
 
 /* The measured loop's line in the edited text. */
@@ -69,9 +66,31 @@ struct replay_result fix_replay(const struct replay_request *request, const edit
 
 static struct replay_result replay_with(struct fix_search *search, const edit_list *edits)
 {
-	search->request.values = search->values;
 	search->replays++;
 	return fix_replay(&search->request, edits, search->before);
+}
+
+/* What the weights are after some steps, computed with numbers; 0: that was too
+ * much arithmetic. */
+static uint64_t weights_with(struct fix_search *search, const edit_list *edits)
+{
+	struct replay_request request = search->request;
+	struct replay_result few = *search->before, result;
+
+	few.count = few.count < TRAINING_STEPS ? few.count : TRAINING_STEPS;
+	request.values = true;
+	search->replays++;
+	result = fix_replay(&request, edits, &few);
+	return result.count == few.count ? result.weights : 0;
+}
+
+/* An edit that cuts a graph which a backward needs would train otherwise. */
+static bool trains_alike(struct fix_search *search, const edit_list *edits)
+{
+	if (!search->has_weights)
+		search->weights = weights_with(search, &search->edits);
+	search->has_weights = true;
+	return !search->weights || search->weights == weights_with(search, edits);
 }
 
 static const char *grown(struct arena *arena, double bytes)
@@ -144,7 +163,7 @@ static void try_fix(struct attempt *a, const struct finding_fix *fix)
 	result = replay_with(a->search, &edits);
 	a->more += a->fix != NULL;
 	if (!is_better(&result, a->fix ? &a->result : a->base) ||
-	    (fix->safe && !trains_alike(&result, a->base)))
+	    (fix->safe && !trains_alike(a->search, &edits)))
 		return;
 	a->fix = fix;
 	a->result = result;
@@ -193,37 +212,19 @@ static void fix_finding(struct fix_search *search, struct finding *finding)
 	search->fixed++;
 	search->after = chosen->result;
 	search->edits = chosen->edits;
-}
-
-/* With numbers, so that two runs can be seen to train alike; without, where that
- * is too much arithmetic. */
-static void replay_base(struct fix_search *search)
-{
-	const edit_list none = {0};
-	struct replay_result with_values;
-
-	search->values = true;
-	search->after = *search->before;
-	with_values = replay_with(search, &none);
-	if (with_values.count == search->before->count)
-		search->after = with_values;
-	else
-		search->values = false;
+	search->has_weights = search->has_weights && safe.fix;
 }
 
 void fix_search(struct fix_search *search)
 {
 	const struct source *source = search->request.module->source;
-	bool begun = false;
 
+	search->after = *search->before;
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct finding *finding = search->findings[i];
 
 		if (finding->source != source || finding->fixes.count)
 			continue;
-		if (!begun)
-			replay_base(search);
-		begun = true;
 		fix_finding(search, finding);
 	}
 }
