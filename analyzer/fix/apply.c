@@ -42,7 +42,7 @@ struct source *fix_apply(struct arena *arena, const struct source *source, const
 	struct text text = {.arena = &scratch};
 	struct source_problem problem;
 	struct source *made;
-	uint32_t done = 0;
+	uint32_t done = 0, errors;
 
 	for (uint32_t i = 0; i < edits->count; i++) {
 		const struct finding_edit *edit = &edits->at[i];
@@ -56,7 +56,8 @@ struct source *fix_apply(struct arena *arena, const struct source *source, const
 	text_add(&text, source->text + done, source->length - done);
 	made = source_from_bytes(arena, program_path(arena, source), text_chars(&text), text.length,
 	                         &problem);
-	if (made && errors_of(&scratch, made) > errors_of(&scratch, source))
+	errors = made ? errors_of(&scratch, made) : 0;
+	if (errors && errors > errors_of(&scratch, source))
 		made = NULL;
 	arena_release(&scratch);
 	return made;
