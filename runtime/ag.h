@@ -563,6 +563,8 @@ struct ag_garbage {
 	uint64_t nodes;
 };
 void ag_find_garbage(struct ag_ctx *ctx, struct ag_garbage *garbage);
+/* Names them: each such tensor and node, with role "lost"; hidden nodes are left out. */
+void ag_each_garbage(struct ag_ctx *ctx, ag_reach_fn *fn, void *data);
 
 /* An empty tensor list printed as PyTorch would print the tensor; returns the
  * length needed, writes at most `size` bytes with a NUL. */

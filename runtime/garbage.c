@@ -141,30 +141,64 @@ static void count_bytes(struct heap *h, struct ag_ctx *ctx, struct ag_garbage *o
 	}
 }
 
+/* After this what is not held is garbage. */
+static void heap_settle(struct heap *h, struct ag_ctx *ctx)
+{
+	size_t i;
+
+	heap_open(h, ctx);
+	for (i = 0; i < h->count; i++)
+		each_edge(h, &h->things[i], count_edge);
+	for (i = 0; i < h->count; i++) {
+		struct thing *x = &h->things[i];
+
+		if ((x->t ? x->t->refs : x->n->refs) > x->inside)
+			mark(h, x);
+	}
+	for (i = 0; i < h->queued; i++)
+		each_edge(h, &h->things[h->queue[i]], mark_edge);
+}
+
+static void heap_close(struct heap *h)
+{
+	free(h->things);
+	free(h->queue);
+	free(h->table);
+}
+
+static bool is_lost(const struct thing *x)
+{
+	return !x->held && (x->t || !x->n->hidden);
+}
+
 void ag_find_garbage(struct ag_ctx *ctx, struct ag_garbage *out)
 {
 	struct heap h;
 	size_t i;
 
 	memset(out, 0, sizeof(*out));
-	heap_open(&h, ctx);
-	for (i = 0; i < h.count; i++)
-		each_edge(&h, &h.things[i], count_edge);
+	heap_settle(&h, ctx);
 	for (i = 0; i < h.count; i++) {
-		struct thing *x = &h.things[i];
-
-		if ((x->t ? x->t->refs : x->n->refs) > x->inside)
-			mark(&h, x);
-	}
-	for (i = 0; i < h.queued; i++)
-		each_edge(&h, &h.things[h.queue[i]], mark_edge);
-	for (i = 0; i < h.count; i++) {
-		out->tensors += h.things[i].t && !h.things[i].held;
-		out->nodes += h.things[i].n && !h.things[i].n->hidden && !h.things[i].held;
+		out->tensors += is_lost(&h.things[i]) && h.things[i].t;
+		out->nodes += is_lost(&h.things[i]) && h.things[i].n;
 	}
 	if (out->tensors)
 		count_bytes(&h, ctx, out);
-	free(h.things);
-	free(h.queue);
-	free(h.table);
+	heap_close(&h);
+}
+
+void ag_each_garbage(struct ag_ctx *ctx, ag_reach_fn *fn, void *data)
+{
+	struct heap h;
+	bool more = true;
+	size_t i;
+
+	heap_settle(&h, ctx);
+	for (i = 0; i < h.count && more; i++) {
+		struct ag_reach lost = {
+		        .tensor = h.things[i].t, .node = h.things[i].n, .role = "lost"};
+
+		more = !is_lost(&h.things[i]) || fn(data, &lost);
+	}
+	heap_close(&h);
 }

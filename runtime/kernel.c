@@ -19,8 +19,11 @@ bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin)
 	bool ready = true;
 	int i;
 
+	/* Numbers are real here: of complex ones there are copies, and nothing is computed. */
 	for (i = 0; i < nin; i++)
-		ready = ready && (!in[i] || in[i]->storage->data || !in[i]->numel);
+		ready = ready &&
+		        (!in[i] || ((in[i]->storage->data || !in[i]->numel) &&
+		                    (in[i]->dtype < AG_C64 || in[i]->dtype == out->dtype)));
 	ready = ready && ag_work(out->storage->ctx, (double)out->numel);
 	if (!ready)
 		ag_storage_drop_data(out->storage);

@@ -63,6 +63,12 @@ bool op_run_contiguous(struct ag_frame *f)
 	return op_run_clone_contiguous(f);
 }
 
+/* Of real numbers, all the same. */
+bool op_run_conj(struct ag_frame *f)
+{
+	return ag_no_complex(f->ctx, arg_t(f, 0)) && ag_give_ref(f, arg_t(f, 0));
+}
+
 bool op_run_same(struct ag_frame *f)
 {
 	return ag_give_ref(f, arg_t(f, 0));

@@ -118,6 +118,28 @@ START_TEST(errors_are_values)
 }
 END_TEST
 
+/* Complex tensors have bytes and views, and no wrong numbers: an op raises or gives no data. */
+START_TEST(complex_numbers_are_refused_or_unknown)
+{
+	static const char *const refused[] = {"torch.exp", "torch.abs", "torch.sum", "torch.conj"};
+	static const float numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	int64_t shape[2] = {2, 2};
+	struct ag_tensor *z = rt_keep(ag_tensor_new(rt.ctx, AG_C64, 2, shape, numbers)), *real;
+	struct ag_value v = T(z);
+	struct ag_args args = {&v, 1, NULL, 0};
+	struct ag_results results;
+
+	ck_assert_uint_eq(rt_bytes(), 32);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		ck_assert(rt_fails(ag_call(rt.ctx, refused[i], &args, &results),
+		                   "complex arithmetic is not supported"));
+	ck_assert(!ag_has_data(CALL("torch.argmax", T(z))));
+	real = CALL("torch.view_as_real", T(CALL("torch.clone", T(z))));
+	ck_assert_int_eq(ag_ndim(real), 3);
+	ck_assert(rt_item(CALL("torch.sum", T(real))) == 36);
+}
+END_TEST
+
 START_TEST(caps_stop_a_program_without_ending_it)
 {
 	struct ag_options options = {.byte_cap = 1000};
@@ -167,6 +189,7 @@ Suite *runtime_accounts_suite(void)
 	tcase_add_test(tc, tensors_without_data_stay_exact_in_bytes);
 	tcase_add_test(tc, an_opaque_value_saves_its_inputs);
 	tcase_add_test(tc, errors_are_values);
+	tcase_add_test(tc, complex_numbers_are_refused_or_unknown);
 	tcase_add_test(tc, caps_stop_a_program_without_ending_it);
 	tcase_add_test(tc, the_device_model_rounds_and_keeps_its_segments);
 	suite_add_tcase(suite, tc);

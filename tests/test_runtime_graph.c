@@ -187,11 +187,31 @@ START_TEST(gradients_with_a_graph_close_a_cycle)
 }
 END_TEST
 
+struct lost {
+	char names[128];
+	int64_t elements;
+};
+
+static bool name_lost(void *data, const struct ag_reach *reach)
+{
+	struct lost *lost = data;
+
+	if (reach->tensor) {
+		lost->elements += ag_numel(reach->tensor);
+	} else {
+		strncat(lost->names, ag_node_name(reach->node),
+		        sizeof(lost->names) - strlen(lost->names) - 1);
+		strncat(lost->names, " ", sizeof(lost->names) - strlen(lost->names) - 1);
+	}
+	return true;
+}
+
 /* a.add_(b) where the graph of b has saved a: PyTorch never frees it. */
 START_TEST(a_value_added_to_what_it_saved_is_lost)
 {
 	struct ag_tensor *w = NULL, *a;
 	struct ag_garbage garbage;
+	struct lost lost = {"", 0};
 
 	rt_set(&w, rt_ones_leaf(100));
 	a = CALL("torch.add", T(w), N(1));
@@ -204,6 +224,9 @@ START_TEST(a_value_added_to_what_it_saved_is_lost)
 	ck_assert_uint_eq(garbage.nodes, 4); /* add, mul, add in place, the accumulator of w */
 	ck_assert_uint_eq(garbage.bytes, 400);
 	ck_assert_uint_eq(rt_bytes(), 800);
+	ag_each_garbage(rt.ctx, name_lost, &lost);
+	ck_assert_int_eq(lost.elements, 100);
+	ck_assert_str_eq(lost.names, "AddBackward0 AccumulateGrad MulBackward0 AddBackward0 ");
 	ag_release(w);
 }
 END_TEST
