@@ -174,6 +174,27 @@ static uint32_t splat_value(const struct py_lower *l, uint32_t node)
 	return py_first(l->tree, node);
 }
 
+/* The grammar reads `*f(x)` as a call of `*f`, and `*x.y` as an attribute of `*x`. */
+static bool starts_with_splat(const struct py_lower *l, uint32_t node)
+{
+	for (;;) {
+		switch ((int)py_kind(l->tree, node)) {
+		case PY_call:
+		case PY_attribute:
+		case PY_subscript:
+		case PY_binary_operator:
+			node = py_first(l->tree, node);
+			break;
+		case PY_list_splat:
+			return true;
+		default:
+			return false;
+		}
+		if (!node)
+			return false;
+	}
+}
+
 void py_elements(struct py_lower *l, uint32_t node, enum ir_sub sub)
 {
 	uint32_t count = 0;
@@ -181,7 +202,7 @@ void py_elements(struct py_lower *l, uint32_t node, enum ir_sub sub)
 	for (uint32_t c = py_first(l->tree, node); c; c = py_next(l->tree, node, c)) {
 		uint32_t splat = splat_value(l, c);
 		py_expr(l, splat ? splat : c);
-		if (splat)
+		if (splat || starts_with_splat(l, c))
 			py_keyword(l, sym(SYM_star));
 		count++;
 		fold_elements(l, &count, sub, py_span(l, node));
@@ -416,8 +437,17 @@ static void spine(struct py_lower *l, uint32_t node)
 	uint32_t base = l->spine.count;
 	uint32_t inner;
 
-	while (!is_broken(l, node) && (inner = leftmost(l->tree, node))) {
-		vec_push(l->scratch, &l->spine, node);
+	while (!is_broken(l, node)) {
+		/* Below the star there is the value; who wants elements has seen the star. */
+		if (l->spine.count > base && py_kind(l->tree, node) == PY_list_splat) {
+			inner = py_first(l->tree, node);
+		} else {
+			inner = leftmost(l->tree, node);
+			if (inner)
+				vec_push(l->scratch, &l->spine, node);
+		}
+		if (!inner)
+			break;
 		node = py_unwrap(l->tree, inner);
 	}
 	if (is_broken(l, node) && py_kind(l->tree, node) != PY_ERROR)
