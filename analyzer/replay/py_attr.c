@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analyzer/replay/py.h"
+#include "analyzer/replay/py_code.h"
 
 struct dict *attrs_of(struct vm *vm, struct obj *o)
 {
@@ -24,6 +24,19 @@ static struct val builtin_attr(struct vm *vm, struct val o, struct str *name)
 	return val_null();
 }
 
+static struct val function_defaults(struct vm *vm, const struct function *f)
+{
+	struct list *values = list_new(vm, 2);
+	struct val result;
+
+	for (uint32_t i = 0; f->defaults && i < f->code->npositional; i++)
+		if (!is_null(f->defaults[i]))
+			list_push(vm, values, ref(f->defaults[i]));
+	result = values->count ? tuple_of(vm, values->at, values->count) : val_none();
+	unref_obj(vm, values);
+	return result;
+}
+
 static struct val function_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct function *f = AS(function, o);
@@ -36,6 +49,8 @@ static struct val function_attr(struct vm *vm, struct val o, struct str *name)
 		return ref_obj(f->module->name);
 	if (name == vm->n[PN_globals])
 		return ref_obj(f->module->ns);
+	if (name == vm->n[PN_defaults])
+		return function_defaults(vm, f);
 	if (name == vm->n[PN_dict])
 		return ref_obj(attrs_of(vm, o.as.o));
 	return val_null();
