@@ -110,6 +110,7 @@ struct pending {
 	bool evaluates;           /* EVAL: of a model that was put into evaluation */
 	unsigned loops;           /* loop_kind of those that end while the holder lives */
 	bool overwrites;          /* DATA_STORE: a place of a list, each in its turn */
+	bool runs_model;          /* each iteration calls a module for what is kept */
 	bool handed_on;           /* the function that the holder is of hands on what is kept */
 	bool fresh;               /* CHAIN: what is kept was made in the same iteration */
 	bool from_outside;        /* seen under unknown callers only */
@@ -333,6 +334,8 @@ void events_outlive(struct analysis *a, object_id kept, context_id context, loop
                     bool activations);
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  object_id holder, value_id value);
+bool runs_model(struct analysis *a, const struct activation *act, const struct state *state,
+                uint32_t inst, object_id kept);
 /* Says whether there is one. */
 bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  value_id before, value_id value, object_id holder, struct variable carrier);
@@ -420,11 +423,15 @@ enum loop_kind {
 	LOOP_COUNT = 2,   /* numbers and names */
 	LOOP_ROWS = 4,    /* of a tensor, or what one batch consists of */
 	LOOP_WHILE = 8,
-	LOOP_LIST = 16,   /* things the program has made */
-	LOOP_DATA = 32,   /* what is loaded */
-	LOOP_AROUND = 64, /* there is one that makes the holder anew */
-	LOOP_CALLS = 128, /* the holder is older than the outermost call */
+	LOOP_LIST = 16,      /* things the program has made */
+	LOOP_DATA = 32,      /* what is loaded */
+	LOOP_AROUND = 64,    /* there is one that makes the holder anew */
+	LOOP_CALLS = 128,    /* the holder is older than the outermost call */
+	LOOP_OUTLIVED = 256, /* ... though made in a loop, it may have outlived that */
 };
+/* What the innermost loop around an instruction goes over. */
+unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
+                     uint32_t inst);
 /* What the loops around an instruction go over that the holder outlives. */
 unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
                     uint32_t inst, object_id holder, struct variable carrier);

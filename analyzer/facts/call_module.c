@@ -114,8 +114,7 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
                               struct call call, object_id module)
 {
 	const char *class_name = external_class(a, state, module);
-	const struct api_entry *entry =
-	        class_name ? method_entry(a, class_name, "__call__") : NULL;
+	const struct api_entry *entry = class_name ? method_entry(a, class_name, "__call__") : NULL;
 	const value_id operands = arguments_all(a, call);
 	value_id result, outputs = tensors_in(a, state, operands, 1);
 	const struct value *v = value_get(a, outputs);
@@ -181,6 +180,16 @@ static value_id call_in_order(struct analysis *a, struct activation *act, struct
 	return x.value;
 }
 
+static void mark_computed(struct analysis *a, struct state *state, value_id result)
+{
+	const value_id outputs = tensors_in(a, state, result, 2);
+	const struct value *v = value_get(a, outputs);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (!is_older(v->refs[i]) && object_read(state, v->refs[i])->tensor & T_GRAPH)
+			object_write(a, state, v->refs[i])->tensor |= T_MODULE;
+}
+
 value_id call_module(struct analysis *a, struct activation *act, struct state *state,
                      struct call call, object_id module)
 {
@@ -193,9 +202,10 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 		method = class_lookup(a, state, classes, sym(SYM_forward));
 	if (method.n == 0)
 		method = field_get(object_read(state, module), (uint32_t)SYM_forward);
-	if (method.n)
+	if (method.n) {
 		result = call_value(a, act, state, with_receiver(call, module, a, room), method);
-	else if (is_chain_of_modules(a, state, module))
+		mark_computed(a, state, result);
+	} else if (is_chain_of_modules(a, state, module))
 		result = call_in_order(a, act, state, call, module);
 	else
 		result = module_result(a, act, state, call, module);

@@ -431,6 +431,7 @@ static void check_accumulator(struct analysis *a, struct activation *act, struct
 		p->holder_kind = HOLDER_TENSOR;
 		p->flags |= EVENT_ACCUMULATES;
 		p->loops |= target_loops(a, act, state, inst, target);
+		p->runs_model |= runs_model(a, act, state, inst, v->refs[i]);
 		if (object_read(state, v->refs[i])->tensor & T_WEIGHTS)
 			p->flags |= EVENT_WEIGHTS;
 	}

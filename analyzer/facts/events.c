@@ -202,6 +202,32 @@ static bool is_memo(struct analysis *a, const struct activation *act, const stru
 	return value_has(a, contents_of(a, globals), holder);
 }
 
+struct model_search {
+	context_id context;
+	loop_id loop;
+	bool found;
+};
+
+static bool model_visit(struct analysis *a, const struct state *state, object_id id, void *context)
+{
+	struct model_search *search = context;
+
+	search->found = object_read(state, id)->tensor & T_MODULE &&
+	                made_inside(a, def_of(a, id), search->context, search->loop);
+	return !search->found;
+}
+
+/* Is a module's output, made in this iteration, part of the graph? */
+bool runs_model(struct analysis *a, const struct activation *act, const struct state *state,
+                uint32_t inst, object_id kept)
+{
+	struct model_search search = {.found = false};
+
+	if (innermost_loop(a, act->context, inst, &search.context, &search.loop))
+		graph_walk(a, state, value_of(a, kept), model_visit, &search);
+	return search.found;
+}
+
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
                        uint32_t inst, object_id holder, value_id value, object_id kept)
 {
@@ -225,6 +251,7 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 	if (is_memo(a, act, state, holder))
 		p->flags |= EVENT_IN_CACHE;
 	p->overwrites |= a->overwrites;
+	p->runs_model |= runs_model(a, act, state, inst, kept);
 	p->after_use |= keeps_after_use(state, holder);
 	p->loops |= loops_over(a, act, state, inst, holder, (struct variable){0});
 	name_holder(a, act, state, p, holder);
@@ -366,12 +393,14 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		struct pending *p;
 
 		if (!may_carry(o) || !value_has(a, old, older_of(v->refs[i])) ||
+		    (is_older(holder) && loop_around(a, act, state, inst) == LOOP_MODULES) ||
 		    !graph_reaches(a, state, o->parents, older_of(v->refs[i])))
 			continue;
 		p = event_note(a, act, inst, EVENT_CHAIN, holder, v->refs[i]);
 		p->holder_kind = HOLDER_TENSOR;
 		p->carrier = carrier;
 		p->fresh |= !is_older(v->refs[i]);
+		p->runs_model |= runs_model(a, act, state, inst, v->refs[i]);
 		p->loops |= loops_over(a, act, state, inst, holder, carrier);
 		if (graph_sums_up(a, state, v->refs[i]))
 			p->flags |= EVENT_ACCUMULATES;
@@ -380,6 +409,14 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 		found = true;
 	}
 	return found;
+}
+
+/* Made while the function ran; or its frame. */
+static bool is_of_call(const struct analysis *a, object_id holder, context_id function)
+{
+	const struct def *def = def_of(a, holder);
+
+	return def->context.n == function.n || made_inside(a, def, function, (loop_id){0});
 }
 
 static bool hand_on_visit(struct analysis *a, const struct state *state, object_id id,
@@ -393,7 +430,7 @@ static bool hand_on_visit(struct analysis *a, const struct state *state, object_
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		struct pending *p = &a->pending.at[i];
 
-		if (p->kept.n == newest_of(id).n && def_of(a, p->holder)->context.n == function->n)
+		if (p->kept.n == newest_of(id).n && is_of_call(a, p->holder, *function))
 			p->handed_on = true;
 	}
 	return true;
@@ -405,7 +442,7 @@ void events_hand_on(struct analysis *a, const struct activation *act, const stru
 	bool any = false;
 
 	for (uint32_t i = 1; i < a->pending.count && !any; i++)
-		any = def_of(a, a->pending.at[i].holder)->context.n == context.n;
+		any = is_of_call(a, a->pending.at[i].holder, context);
 	if (any)
 		graph_walk(a, state, tensors_in(a, state, act->returned, 3), hand_on_visit,
 		           &context);

@@ -255,9 +255,14 @@ static bool is_handed_on(struct analysis *a, const struct pending *p)
 /* The layers of a network are one pass through it. */
 static bool is_one_pass(const struct pending *p)
 {
-	return (p->loops & ~(unsigned)LOOP_AROUND) == LOOP_MODULES &&
+	return (p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED)) == LOOP_MODULES &&
 	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_DATA_STORE ||
 	        p->kind == EVENT_VIEW_STORE);
+}
+
+static bool is_made_anew(const struct pending *p)
+{
+	return (p->loops & (LOOP_AROUND | LOOP_OUTLIVED)) == LOOP_AROUND;
 }
 
 static bool is_local(const struct analysis *a, const struct pending *p)
@@ -270,6 +275,21 @@ static bool is_local(const struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* A recursion over what there is, in a call or an iteration of its own: returns of a
+ * rollout, an attention's scores. It runs no model, does not train, and ends with its
+ * holder. */
+static bool is_computation(const struct analysis *a, const struct pending *p)
+{
+	context_id where;
+	loop_id loop;
+
+	if (innermost_loop(a, p->context, p->inst, &where, &loop) &&
+	    backward_in_loop(a, where, loop, false))
+		return false;
+	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
+	       !(p->loops & LOOP_DATA) && (is_made_anew(p) || (p->from_outside && is_local(a, p)));
+}
+
 /* Tensors without a graph that are gathered step by step are the result of a computation
  * where each call or iteration makes a new holder; they pile up where they come of data. */
 static bool piles_up(const struct analysis *a, const struct pending *p)
@@ -277,7 +297,7 @@ static bool piles_up(const struct analysis *a, const struct pending *p)
 	if (def_of(a, p->holder)->drained)
 		return false;
 	return p->loops & (LOOP_DATA | LOOP_LIST) ||
-	       !(p->overwrites || p->loops & LOOP_AROUND || (p->from_outside && is_local(a, p)));
+	       !(p->overwrites || is_made_anew(p) || (p->from_outside && is_local(a, p)));
 }
 
 static bool stands(struct analysis *a, const struct pending *p)
@@ -286,7 +306,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p))
+	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p) || is_computation(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:

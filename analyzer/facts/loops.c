@@ -130,6 +130,25 @@ static unsigned kind_of_loop(struct analysis *a, const struct state *state, cont
 	        field_get(object_read(state, frame_object(a, context, c->func)), slot));
 }
 
+unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
+                     uint32_t inst)
+{
+	context_id where;
+	loop_id loop;
+
+	return innermost_loop(a, act->context, inst, &where, &loop)
+	               ? kind_of_loop(a, state, where, loop)
+	               : 0;
+}
+
+static bool is_called_in_loop(const struct analysis *a, const struct context *c)
+{
+	context_id where;
+	loop_id loop;
+
+	return innermost_loop(a, c->parent, c->call, &where, &loop);
+}
+
 unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
                     uint32_t inst, object_id holder, struct variable carrier)
 {
@@ -142,13 +161,16 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
 		loop_id loop = c->loop_of ? c->loop_of[inst] : (loop_id){0};
 
 		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
-			if (made_inside(a, def_of(a, holder), context, loop))
-				return kinds | LOOP_AROUND;
+			if (made_inside(a, def_of(a, holder), context, loop)) {
+				if (!is_older(holder))
+					return kinds | LOOP_AROUND;
+				kinds |= LOOP_OUTLIVED;
+			}
 			if (!named || variable_lives(a, act->live, act->func, loop, carrier))
 				kinds |= kind_of_loop(a, state, context, loop);
 		}
 		if (named || def_of(a, holder)->context.n == context.n)
-			return kinds;
+			return kinds | (is_called_in_loop(a, c) ? LOOP_AROUND : 0);
 		inst = c->call;
 		context = c->parent;
 	}
