@@ -25,8 +25,8 @@ static const struct {
         /* values are replaced, and nothing grows */
         {HEAD "for i in range(20):\n" TRAIN "    follow(0.1)\n", "No findings", "GL401"},
         /* each step has a key of its own */
-        {HEAD "for i in range(20):\n" TRAIN "    slow[i] = torch.zeros(8, 6) + loss.detach()\n", "GL401",
-         NULL},
+        {HEAD "for i in range(20):\n" TRAIN "    slow[i] = torch.zeros(8, 6) + loss.detach()\n",
+         "GL401", NULL},
         /* the graph is kept */
         {HEAD "for i in range(20):\n" TRAIN "    slow[i] = loss\n", "GL102", NULL},
         /* it does not get there in the steps that are replayed */

@@ -30,8 +30,9 @@ static void enter(void)
 	temp_tree_enter();
 	temp_tree_add_text("train.py", train);
 	temp_tree_add_text("clean.py", "print(1)\n");
-	temp_tree_add_text("raises.py",
-	                   "import torch\nfor i in range(3):\n    if i == 0:\n        raise OSError('no')\n");
+	temp_tree_add_text(
+	        "raises.py",
+	        "import torch\nfor i in range(3):\n    if i == 0:\n        raise OSError('no')\n");
 }
 
 static void release(void)
