@@ -139,7 +139,7 @@ struct function_facts { /* gathered once a function */
 	bool known; /* from the body of the file */
 };
 
-struct nested_class {
+struct nested { /* a class or function */
 	object_id id;
 	struct state *state; /* where it is made */
 };
@@ -169,11 +169,11 @@ struct analysis {
 	VEC(struct function_facts) functions;
 	struct id_table function_index;
 	struct activation *top;
-	VEC(struct nested_class) nested; /* made inside functions of this root */
-	VEC(object_id) pinned;           /* roots beside the frames */
-	VEC(struct site) backwards;      /* where backward or autograd.grad runs */
-	VEC(object_id) walk;             /* scratch of graph_walk */
-	VEC(object_id) held;             /* scratch of tensors_in */
+	VEC(struct nested) nested;  /* made inside functions of this root */
+	VEC(object_id) pinned;      /* roots beside the frames */
+	VEC(struct site) backwards; /* where backward or autograd.grad runs */
+	VEC(object_id) walk;        /* scratch of graph_walk */
+	VEC(object_id) held;        /* scratch of tensors_in */
 	uint32_t *held_marks;
 	uint32_t held_room, held_round;
 	uint32_t *marks;

@@ -346,11 +346,16 @@ static void run_nested(struct root *root)
 	struct state *before = root->state;
 
 	for (uint32_t i = 0; i < root->a->nested.count; i++) {
-		const struct nested_class nested = root->a->nested.at[i];
+		const struct nested nested = root->a->nested.at[i];
+		const struct def *def = def_of(root->a, nested.id);
 
 		root->state = nested.state;
-		if (class_needs_run(root, nested.id))
+		if (def->kind == OBJECT_CLASS && class_needs_run(root, nested.id))
 			run_class_root(root, nested.id);
+		else if (def->kind == OBJECT_FUNCTION && def->file == root->file &&
+		         !was_executed(root->a, root->file, def->func) &&
+		         tells_anything(root, def->func))
+			run_function_root(root, nested.id);
 	}
 	root->state = before;
 	memset(&root->a->nested, 0, sizeof(root->a->nested));

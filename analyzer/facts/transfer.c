@@ -134,6 +134,17 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 	return value_of(a, tensor_make(a, act, state, at, 0, (value_id){0}, 0));
 }
 
+/* What is made inside a function, and called by nobody, is looked at by itself. */
+static void note_nested(struct analysis *a, const struct activation *act, struct state *state,
+                        object_id id)
+{
+	const enum func_kind kind = act->func->kind;
+
+	if (kind != FUNC_MODULE && kind != FUNC_CLASS_BODY && !a->making &&
+	    a->nested.count < FACTS_MAX_NESTED)
+		vec_push(a->heap, &a->nested, (struct nested){id, state_copy(a, state)});
+}
+
 /* A function keeps the frame it was made in. */
 static value_id do_function(struct analysis *a, struct activation *act, struct state *state,
                             uint32_t at)
@@ -147,6 +158,8 @@ static value_id do_function(struct analysis *a, struct activation *act, struct s
 	object->of = value_of(a, act->frame);
 	for (uint32_t i = 0; i < inst->nargs; i++)
 		field_set(a, object, args[i].keyword.n, act->temps[args[i].value.n]);
+	if (def_of(a, id)->func->kind == FUNC_FUNCTION)
+		note_nested(a, act, state, id);
 	return value_of(a, id);
 }
 
@@ -173,8 +186,7 @@ static value_id do_class(struct analysis *a, struct activation *act, struct stat
 	for (uint32_t s = 1; s < body->slots.count; s++)
 		if (strcmp(intern_chars(a->names, body->slots.at[s].name, NULL), "__class__") == 0)
 			field_set(a, object_write(a, state, inner.frame), s, value_of(a, id));
-	if (act->func->kind != FUNC_MODULE && !a->making && a->nested.count < FACTS_MAX_NESTED)
-		vec_push(a->heap, &a->nested, (struct nested_class){id, state_copy(a, state)});
+	note_nested(a, act, state, id);
 	return value_of(a, id);
 }
 
