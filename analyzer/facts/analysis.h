@@ -202,6 +202,21 @@ struct analysis {
 	bool trains;            /* a backward has run in this root */
 };
 
+static inline const struct value *value_get(const struct analysis *a, value_id id)
+{
+	return a->values.at[id.n];
+}
+
+static inline struct def *def_of(const struct analysis *a, object_id id)
+{
+	return &a->defs.at[id.n / 2];
+}
+
+static inline const struct context *context_get(const struct analysis *a, context_id id)
+{
+	return &a->contexts.at[id.n];
+}
+
 /* values.c */
 void values_init(struct analysis *a);
 value_id value_flags(struct analysis *a, uint32_t flags);
@@ -211,7 +226,6 @@ value_id value_of_set(struct analysis *a, uint32_t flags, object_id *refs, uint3
 value_id value_join(struct analysis *a, value_id x, value_id y);
 value_id value_without(struct analysis *a, value_id x, uint32_t flags);
 value_id value_older(struct analysis *a, value_id x, const uint64_t *aged);
-const struct value *value_get(const struct analysis *a, value_id id);
 bool value_has(const struct analysis *a, value_id x, object_id id);
 /* The only object of the value if it is that and nothing else, or 0. */
 object_id value_single(const struct analysis *a, value_id x);
@@ -224,7 +238,6 @@ uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t has
 
 /* sites.c */
 void sites_init(struct analysis *a);
-struct def *def_of(const struct analysis *a, object_id id);
 /* The newest object of a site; `part` tells several of one instruction apart. */
 object_id site_object(struct analysis *a, struct activation *act, uint32_t inst, uint32_t part,
                       enum object_kind kind);
@@ -237,7 +250,6 @@ object_id frame_object(struct analysis *a, context_id context, const struct ir_f
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
                          const struct ir_func *func, uint32_t call, uint32_t part);
 context_id context_add(struct analysis *a, const struct context *context);
-const struct context *context_get(const struct analysis *a, context_id id);
 /* Does `loop` of the activation in `context` contain what was made at `def`? */
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,

@@ -73,11 +73,6 @@ void sites_init(struct analysis *a)
 	vec_push(a->arena, &a->contexts, (struct context){0});
 }
 
-struct def *def_of(const struct analysis *a, object_id id)
-{
-	return &a->defs.at[id.n / 2];
-}
-
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,
                             uint32_t inst)
 {
@@ -174,11 +169,6 @@ context_id context_enter(struct analysis *a, context_id parent, const struct pro
 	};
 
 	return context_add(a, &context);
-}
-
-const struct context *context_get(const struct analysis *a, context_id id)
-{
-	return &a->contexts.at[id.n];
 }
 
 static bool in_loop(const struct context *context, uint32_t inst, loop_id loop)

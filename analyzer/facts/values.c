@@ -103,11 +103,6 @@ void values_init(struct analysis *a)
 	a->join_cache = arena_array(a->arena, struct join_cached, FACTS_JOIN_CACHE);
 }
 
-const struct value *value_get(const struct analysis *a, value_id id)
-{
-	return a->values.at[id.n];
-}
-
 static int compare_ids(const object_id *x, const object_id *y)
 {
 	return x->n < y->n ? -1 : x->n > y->n;
