@@ -109,6 +109,8 @@ struct pending {
 	bool survives;            /* was still there when one ended */
 	bool evaluates;           /* EVAL: of a model that was put into evaluation */
 	unsigned loops;           /* loop_kind of those that end while the holder lives */
+	bool in_pass;             /* the holder is local to a call of a module */
+	value_id base;            /* DATA_STORE: what the kept one is cut from */
 	bool overwrites;          /* DATA_STORE: a place of a list, each in its turn */
 	bool runs_model;          /* each iteration calls a module for what is kept */
 	bool handed_on;           /* the function that the holder is of hands on what is kept */
@@ -174,6 +176,7 @@ struct analysis {
 	VEC(struct site) backwards; /* where backward or autograd.grad runs */
 	VEC(object_id) walk;        /* scratch of graph_walk */
 	VEC(object_id) held;        /* scratch of tensors_in */
+	VEC(struct site) runs;      /* where a model runs, called from outside */
 	uint32_t *held_marks;
 	uint32_t held_room, held_round;
 	uint32_t *marks;
@@ -420,6 +423,8 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
                       struct call call, value_id callee);
 value_id call_module(struct analysis *a, struct activation *act, struct state *state,
                      struct call call, object_id module);
+/* What a method's first parameter is, if that is a module. */
+value_id module_self(struct analysis *a, struct activation *act, const struct state *state);
 value_id call_generator(struct analysis *a, struct activation *act, struct state *state,
                         uint32_t inst, object_id generator, uint8_t *modes);
 value_id argument_at(struct analysis *a, const struct state *state, struct call call,
@@ -499,7 +504,8 @@ bool variable_lives(const struct analysis *a, const struct flow_live *live,
                     const struct ir_func *func, loop_id loop, struct variable variable);
 /* `x += y` in a loop: may x be what an earlier iteration left? */
 bool target_is_carried(const struct analysis *a, const struct activation *act, uint32_t inst);
-value_id slot_read(struct analysis *a, struct activation *act, struct state *state, uint32_t slot);
+value_id slot_read(struct analysis *a, const struct activation *act, const struct state *state,
+                   uint32_t slot);
 void slot_write(struct analysis *a, struct activation *act, struct state *state, uint32_t slot,
                 value_id value);
 

@@ -15,8 +15,7 @@ static bool inside_module(const struct analysis *a, context_id context)
 	return false;
 }
 
-/* What a method's first parameter is, if that is a module. */
-static value_id module_self(struct analysis *a, struct activation *act, struct state *state)
+value_id module_self(struct analysis *a, struct activation *act, const struct state *state)
 {
 	value_id self = act->func->params.count && act->func->kind == FUNC_FUNCTION
 	                        ? slot_read(a, act, state, act->func->params.at[0].slot.n)
@@ -58,6 +57,17 @@ void note_forward(struct analysis *a, struct activation *act, struct state *stat
 		if (object_read(state, v->refs[i])->tensor & T_GRAPH)
 			event_note(a, act, call.inst, EVENT_EVAL, (object_id){0}, v->refs[i])
 			        ->evaluates |= modes == O_EVAL;
+}
+
+/* Where models run: what gathers their outputs goes step by step. */
+static void note_run(struct analysis *a, const struct activation *act, struct call call)
+{
+	const struct site site = {act->context, call.inst, false};
+
+	for (uint32_t i = 0; i < a->runs.count; i++)
+		if (a->runs.at[i].context.n == site.context.n && a->runs.at[i].inst == site.inst)
+			return;
+	vec_push(a->arena, &a->runs, site);
 }
 
 static void run_hooks(struct analysis *a, struct activation *act, struct state *state,
@@ -110,6 +120,16 @@ static value_id opaque_result(struct analysis *a, struct activation *act, struct
 	return opaque;
 }
 
+/* A criterion whose mean or sum is not switched off. */
+static bool reduces(struct analysis *a, const struct state *state, object_id module,
+                    const struct api_entry *entry)
+{
+	const object_id none = const_object(a, SUB_const_str, intern_text(a->names, "none", 4));
+
+	return api_has(entry, API_SCALAR) &&
+	       !value_has(a, contents_of(a, object_read(state, module)), none);
+}
+
 static value_id module_result(struct analysis *a, struct activation *act, struct state *state,
                               struct call call, object_id module)
 {
@@ -132,7 +152,8 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 		result = effect_tuple(&effect, operands, T_SAVES);
 	} else {
 		object_id id =
-		        tensor_make(a, act, state, call.inst, 0x34 + call.part, operands, T_SAVES);
+		        tensor_make(a, act, state, call.inst, 0x34 + call.part, operands,
+		                    T_SAVES | (reduces(a, state, module, entry) ? T_SCALAR : 0));
 
 		def_of(a, id)->api = entry;
 		result = value_of(a, id);
@@ -209,6 +230,8 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 		result = call_in_order(a, act, state, call, module);
 	else
 		result = module_result(a, act, state, call, module);
+	if (!inside_module(a, act->context))
+		note_run(a, act, call);
 	run_hooks(a, act, state, call, module, result);
 	note_forward(a, act, state, call, module, result);
 	return result;

@@ -129,6 +129,18 @@ static void mark_passed(struct analysis *a, const struct state *state, value_id 
 		def_of(a, v->refs[i])->passed = true;
 }
 
+/* A method of a thing that is no model answers with what the thing has: an environment's
+ * state, a metric. */
+static bool belongs_to_object(struct analysis *a, const struct state *state, value_id callee)
+{
+	const object_id id = value_single(a, callee);
+	const object_id owner =
+	        id.n ? value_single(a, object_read(state, id)->with) : (object_id){0};
+
+	return owner.n && !(object_read(state, owner)->flags & O_MODULE) &&
+	       !def_of(a, owner)->proven_module;
+}
+
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
                       struct call call, value_id callee)
 {
@@ -145,6 +157,8 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
 	                       value_join(a, arguments, tensors_in(a, state, callee, 0)));
 	doubt(a, state, value_single(a, result));
+	if (value_single(a, result).n && belongs_to_object(a, state, callee))
+		object_write(a, state, value_single(a, result))->tensor &= ~(unsigned)T_OUTPUT;
 	return result;
 }
 

@@ -167,6 +167,7 @@ struct def {
 	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
 	bool read;       /* container: something looks at what it holds */
 	bool no_tensor;  /* UNKNOWN: a test has said so */
+	bool scalar;     /* backward began at it: it is one number */
 	bool drained;    /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */

@@ -205,6 +205,20 @@ static bool drops_something(struct effect *e, value_id source)
 	return (bits_of(e, source) & (T_GRAPH | T_ASSUMED | T_LEAF)) != 0;
 }
 
+static void note_data_read(struct effect *e, object_id source)
+{
+	static const char name[] = "data";
+	struct event_place place = place_of(e->act->file, e->act->func, e->call.inst);
+	const char *end = place.source->text + place.span.end;
+
+	if (place.span.end - place.span.start < sizeof(name) ||
+	    memcmp(end - (sizeof(name) - 1), name, sizeof(name) - 1) != 0)
+		return; /* by another name: getattr, a descriptor */
+	place.span.start = place.span.end - (uint32_t)(sizeof(name) - 1);
+	event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0}, source)->place =
+	        place;
+}
+
 value_id effect_views(struct effect *e, bool keeps_graph)
 {
 	value_id source = effect_target(e);
@@ -212,9 +226,8 @@ value_id effect_views(struct effect *e, bool keeps_graph)
 
 	if (!keeps_graph)
 		bits |= bits_of(e, source) & T_ROWS;
-	if (api_has(e->entry, API_UNCHECKED) && drops_something(e, source))
-		event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0},
-		           keeps_graph ? (object_id){0} : value_single(e->a, source));
+	if (api_has(e->entry, API_UNCHECKED) && !keeps_graph && drops_something(e, source))
+		note_data_read(e, value_single(e->a, source));
 	return with_base(e, effect_result(e, keeps_graph ? source : (value_id){0}, bits), source);
 }
 
@@ -560,6 +573,14 @@ static void note_backward(struct effect *e, bool retains)
 	vec_push(e->a->arena, &e->a->backwards, site);
 }
 
+static void note_scalars(struct effect *e, value_id losses)
+{
+	const struct value *v = value_get(e->a, losses);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		def_of(e->a, v->refs[i])->scalar = true;
+}
+
 value_id effect_backward(struct effect *e)
 {
 	value_id losses = effect_target(e);
@@ -567,6 +588,8 @@ value_id effect_backward(struct effect *e)
 	bool retain = effect_flag(e, "retain_graph", &known) || create;
 
 	note_backward(e, retain);
+	if (!effect_argument(e, 1, "gradient").n)
+		note_scalars(e, losses);
 	if (create)
 		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
 		           (object_id){0});

@@ -228,6 +228,17 @@ bool runs_model(struct analysis *a, const struct activation *act, const struct s
 	return search.found;
 }
 
+/* Made in a call of a module, or in one of its methods: a part of one pass. */
+static bool is_local_to_pass(struct analysis *a, struct activation *act, const struct state *state,
+                             object_id holder)
+{
+	for (; act; act = act->caller)
+		if (module_self(a, act, state).n &&
+		    made_inside(a, def_of(a, holder), act->context, (loop_id){0}))
+			return true;
+	return false;
+}
+
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
                        uint32_t inst, object_id holder, value_id value, object_id kept)
 {
@@ -252,6 +263,8 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 		p->flags |= EVENT_IN_CACHE;
 	p->overwrites |= a->overwrites;
 	p->runs_model |= runs_model(a, act, state, inst, kept);
+	p->in_pass |= is_local_to_pass(a, act, state, holder);
+	p->base = value_join(a, p->base, o->base);
 	p->after_use |= keeps_after_use(state, holder);
 	p->loops |= loops_over(a, act, state, inst, holder, (struct variable){0});
 	name_holder(a, act, state, p, holder);
@@ -462,7 +475,10 @@ void check_last(struct analysis *a, struct activation *act, struct state *state,
 	for (uint32_t i = 0; i < v->count; i++) {
 		struct pending *p;
 
-		if (!(object_read(state, v->refs[i])->tensor & T_GRAPH) || is_older(v->refs[i]))
+		const unsigned bits = object_read(state, v->refs[i])->tensor;
+
+		if (!(bits & T_GRAPH) || !(bits & T_OUTPUT) || bits & T_SCALAR ||
+		    is_older(v->refs[i]))
 			continue;
 		p = event_note(a, act, inst, EVENT_LAST, holder, v->refs[i]);
 		p->holder_kind = HOLDER_OBJECT;

@@ -88,7 +88,8 @@ static object_id slot_owner(struct analysis *a, const struct activation *act,
 	return frame;
 }
 
-value_id slot_read(struct analysis *a, struct activation *act, struct state *state, uint32_t slot)
+value_id slot_read(struct analysis *a, const struct activation *act, const struct state *state,
+                   uint32_t slot)
 {
 	object_id owner = slot_owner(a, act, state, &slot);
 

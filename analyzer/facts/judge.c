@@ -59,6 +59,19 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	}
 }
 
+static bool any_inside(const struct analysis *a, const struct site *sites, uint32_t count,
+                       context_id context, loop_id loop)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct def at = {
+		        .kind = OBJECT_TENSOR, .context = sites[i].context, .inst = sites[i].inst};
+
+		if (made_inside(a, &at, context, loop))
+			return true;
+	}
+	return false;
+}
+
 static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop,
                              bool retaining_only)
 {
@@ -290,14 +303,73 @@ static bool is_computation(const struct analysis *a, const struct pending *p)
 	       !(p->loops & LOOP_DATA) && (is_made_anew(p) || (p->from_outside && is_local(a, p)));
 }
 
+/* Does a loop that ends while the holder lives have one of the sites in it? */
+static bool goes_by(const struct analysis *a, const struct pending *p, const struct site *sites,
+                    uint32_t count)
+{
+	const struct def *holder = def_of(a, p->holder);
+	context_id context = p->context;
+	uint32_t inst = p->inst;
+
+	while (context.n != 0) {
+		const struct context *c = context_get(a, context);
+		loop_id loop = c->loop_of ? c->loop_of[inst] : (loop_id){0};
+
+		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
+			if (made_inside(a, holder, context, loop))
+				return false;
+			if (any_inside(a, sites, count, context, loop))
+				return true;
+		}
+		if (holder->context.n == context.n)
+			return false;
+		inst = c->call;
+		context = c->parent;
+	}
+	return false;
+}
+
+static bool is_scalar(const struct analysis *a, const struct pending *p)
+{
+	const struct value *base = value_get(a, p->base);
+
+	for (uint32_t i = 0; i < base->count; i++)
+		if (def_of(a, base->refs[i])->scalar)
+			return true;
+	return def_of(a, p->kept)->scalar;
+}
+
 /* Tensors without a graph that are gathered step by step are the result of a computation
  * where each call or iteration makes a new holder; they pile up where they come of data. */
 static bool piles_up(const struct analysis *a, const struct pending *p)
 {
-	if (def_of(a, p->holder)->drained)
+	if (def_of(a, p->holder)->drained || p->in_pass || is_scalar(a, p))
 		return false;
 	return p->loops & (LOOP_DATA | LOOP_LIST) ||
 	       !(p->overwrites || is_made_anew(p) || (p->from_outside && is_local(a, p)));
+}
+
+/* Outputs pile up where a model runs on one thing after the other. What is counted may be
+ * the steps of one computation: unless the model is trained in each, or it is a script that counts.
+ */
+static bool outputs_pile_up(const struct analysis *a, const struct pending *p)
+{
+	if (!piles_up(a, p))
+		return false;
+	if (p->loops == LOOP_CALLS)
+		return true;
+	if (p->loops & (LOOP_DATA | LOOP_LIST | LOOP_ROWS | LOOP_CALLS) || !p->from_outside)
+		return goes_by(a, p, a->runs.at, a->runs.count);
+	return goes_by(a, p, a->backwards.at, a->backwards.count);
+}
+
+static bool trains_around(const struct analysis *a, const struct pending *p)
+{
+	context_id where;
+	loop_id loop;
+
+	return innermost_loop(a, p->context, p->inst, &where, &loop) &&
+	       any_inside(a, a->backwards.at, a->backwards.count, where, loop);
 }
 
 static bool stands(struct analysis *a, const struct pending *p)
@@ -317,7 +389,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 		return piles_up(a, p) &&
 		       (!p->from_outside || def_of(a, p->holder)->context.n != p->context.n);
 	case EVENT_DATA_STORE:
-		return piles_up(a, p);
+		return outputs_pile_up(a, p);
 	case EVENT_FLUSH:
 	case EVENT_SYNC:
 		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
@@ -335,7 +407,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
 		       !def_of(a, p->holder)->drained && graph_proven(a, p->kept);
 	case EVENT_LAST:
-		return !kept->reached && !kept->escaped && p->activations &&
+		return !kept->reached && !kept->escaped && p->activations && trains_around(a, p) &&
 		       graph_proven(a, p->kept);
 	case EVENT_EVAL:
 		return eval_stands(a, p);
