@@ -81,7 +81,8 @@ static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag
 		return false;
 	scoped(f->ctx, full);
 	ag_map(full, in, nin, fn, p);
-	if (r == AG_REDUCE_NONE || roomy)
+	/* Of nothing the unreduced storage has no room for the result. */
+	if (r == AG_REDUCE_NONE || (roomy && full->numel))
 		out = ag_retain(full);
 	else
 		out = ag_make(f->ctx, (enum ag_dtype)full->dtype, 0, NULL, true);
