@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "analyzer/app/version.h"
+
 enum { HELP_COLUMN = 30, HELP_WIDTH = 100 };
 
 /* The rows of options.def with its headings between them. */
@@ -156,6 +158,31 @@ static void add_troff(const char *chars, struct text *out)
 	}
 }
 
+/* Running text, in lines that people can read; none starts with a mark. */
+static void troff_words(const char *words, struct text *out)
+{
+	enum { TROFF_WIDTH = 78 };
+	size_t line = out->length;
+
+	while (*words) {
+		struct text word = {.arena = out->arena};
+		const size_t length = strcspn(words, " ");
+
+		if (*words == '.')
+			text_add_chars(&word, "\\&");
+		add_troff(arena_text(out->arena, words, length), &word);
+		if (out->length > line && out->length + 1 + word.length > line + TROFF_WIDTH) {
+			text_add_char(out, '\n');
+			line = out->length;
+		} else if (out->length > line) {
+			text_add_char(out, ' ');
+		}
+		text_add(out, text_chars(&word), word.length);
+		words += length;
+		words += strspn(words, " ");
+	}
+}
+
 static void troff_option(const struct option *option, struct text *out)
 {
 	struct text plain = {.arena = out->arena};
@@ -166,8 +193,9 @@ static void troff_option(const struct option *option, struct text *out)
 	text_add_char(out, '\n');
 	text_cut(&plain, 0);
 	add_help(option, &plain);
-	add_troff(text_chars(&plain), out);
-	text_add_chars(out, ".\n");
+	text_add_char(&plain, '.');
+	troff_words(text_chars(&plain), out);
+	text_add_char(out, '\n');
 }
 
 static bool only_in_file(const struct option *option)
@@ -177,12 +205,13 @@ static bool only_in_file(const struct option *option)
 
 static void troff_key(const struct option *option, struct text *out)
 {
+	struct text plain = {.arena = out->arena};
+
 	text_add_chars(out, ".TP\n.B ");
 	add_troff(option->name, out);
 	text_add_char(out, '\n');
-	add_troff(option->help, out);
-	text_add_chars(out, ": ");
-	add_troff(option->operand, out);
+	text_print(&plain, "%s: %s", option->help, option->operand);
+	troff_words(text_chars(&plain), out);
 	text_add_char(out, '\n');
 }
 
@@ -192,10 +221,10 @@ static void troff_commands(struct text *out)
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		text_add_chars(out, ".TP\n.B ");
 		add_troff(commands[i].name, out);
-		text_add_char(out, ' ');
+		text_add_chars(out, *commands[i].operands ? " " : "");
 		add_troff(commands[i].operands, out);
 		text_add_char(out, '\n');
-		add_troff(commands[i].help, out);
+		troff_words(commands[i].help, out);
 		text_add_chars(out, i ? ".\n" : " (the default).\n");
 	}
 }
@@ -213,29 +242,35 @@ static void troff_options(struct text *out)
 
 void usage_manual(struct text *out)
 {
-	text_add_chars(
-	        out, ".TH GRAPHLINT 1\n.SH NAME\ngraphlint \\- find the lines that keep "
-	             "PyTorch autograd graphs alive\n.SH SYNOPSIS\n.B graphlint\n"
-	             "[check] [OPTION...] [PATH...]\n.br\n.B graphlint\n"
-	             "COMMAND [OPTION...] [OPERAND...]\n.SH DESCRIPTION\n"
-	             "Reads PyTorch training code in Python, notebooks and C++, finds the lines "
-	             "that keep\nautograd graphs alive, and proves each one by replaying the loop "
-	             "in an autograd\nruntime of its own. It never imports or runs the code.\n"
-	             "PATH is a file, a folder or a notebook, \\- standard input; without one it "
-	             "is the\ncurrent folder. @FILE stands for the lines of a file.\n");
+	text_add_chars(out, ".TH GRAPHLINT 1 " GRAPHLINT_DATE " \"graphlint " GRAPHLINT_VERSION
+	                    "\"\n.SH NAME\ngraphlint \\- find the lines that keep PyTorch autograd "
+	                    "graphs alive\n.SH SYNOPSIS\n.B graphlint\n"
+	                    "[check] [OPTION...] [PATH...]\n.br\n.B graphlint\n"
+	                    "COMMAND [OPTION...] [OPERAND...]\n.SH DESCRIPTION\n");
+	troff_words(
+	        "Reads PyTorch training code in Python, notebooks and C++, finds the lines that "
+	        "keep autograd graphs alive, and proves each one by replaying the loop in an "
+	        "autograd runtime of its own. It never imports or runs the code. PATH is a "
+	        "file, a folder or a notebook, - standard input; without one it is the current "
+	        "folder. @FILE stands for the lines of a file.",
+	        out);
+	text_add_char(out, '\n');
 	troff_commands(out);
 	troff_options(out);
-	text_add_chars(out,
-	               ".SH CONFIGURATION\nThe nearest .graphlint.toml, graphlint.toml or "
-	               "pyproject.toml with [tool.graphlint],\nupward from the paths. The options "
-	               "above are its keys, by their long names, and:\n");
+	text_add_chars(out, ".SH CONFIGURATION\n");
+	troff_words("The nearest .graphlint.toml, graphlint.toml or pyproject.toml with "
+	            "[tool.graphlint], upward from the paths. The options above are its keys, by "
+	            "their long names, and:",
+	            out);
+	text_add_char(out, '\n');
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		if (only_in_file(&options[i]))
 			troff_key(&options[i], out);
 	}
-	text_add_chars(out,
-	               ".SH EXIT STATUS\n0: nothing found at or above \\-\\-fail\\-on; "
-	               "1: findings; 2: bad usage, bad\nconfiguration, an unreadable file or an "
-	               "internal error.\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour unless "
-	               "\\-\\-color always.\n");
+	text_add_chars(out, ".SH EXIT STATUS\n");
+	troff_words("0: nothing found at or above --fail-on; 1: findings; 2: bad usage, bad "
+	            "configuration, an unreadable file or an internal error.",
+	            out);
+	text_add_chars(out, "\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\n"
+	                    "no colour unless \\-\\-color always.\n");
 }

@@ -7,4 +7,6 @@
 #define GRAPHLINT_VERSION "0.0.0"
 #endif
 
+#define GRAPHLINT_DATE "2026-11-29" /* of the version, for the manual page */
+
 #endif

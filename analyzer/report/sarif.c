@@ -169,16 +169,29 @@ static void add_region(struct emitter *json, const char *name, const struct sour
 	emit_close_object(json);
 }
 
+/* The whole lines; the region may hold the end of its last one. */
+static struct span lines_around(const struct source *source, struct span span)
+{
+	const uint32_t last = span.end > span.start ? span.end - 1 : span.start;
+	const uint32_t end = source_line_span(source, source_line_at(source, last)).end;
+
+	return (struct span){
+	        source_line_span(source, source_line_at(source, span.start)).start,
+	        end > span.end ? end : span.end,
+	};
+}
+
 static void add_physical(struct writing *writing, const struct source *source, struct span span)
 {
 	struct emitter *json = &writing->json;
-	struct span line = source_line_span(source, source_line_at(source, span.start));
+	struct span lines = lines_around(source, span);
 
 	emit_open_object(json, "physicalLocation");
 	add_artifact(writing, source->path);
 	add_region(json, "region", source, span);
-	if (line.end > line.start)
-		add_region(json, "contextRegion", source, line);
+	/* A context must be more than the region itself. */
+	if (lines.start < span.start || lines.end > span.end)
+		add_region(json, "contextRegion", source, lines);
 	emit_close_object(json);
 }
 
