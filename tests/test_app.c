@@ -1,9 +1,11 @@
 /* The program as people run it: every option and every command. */
 
 #include <check.h>
+#include <pty.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analyzer/app/options.h"
@@ -283,6 +285,83 @@ START_TEST(no_color_is_honoured)
 }
 END_TEST
 
+/* What a terminal gets from a call, both outputs in one. */
+static const char *on_terminal(const char *arguments)
+{
+	struct text out = {.arena = &arena}, line = {.arena = &arena};
+	char piece[4096];
+	ssize_t got;
+	int terminal, status;
+	pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		text_print(&line, "exec " GRAPHLINT_PROGRAM " %s", arguments);
+		execl("/bin/sh", "sh", "-c", text_chars(&line), (char *)NULL);
+		_exit(127);
+	}
+	while ((got = read(terminal, piece, sizeof(piece))) > 0)
+		text_add(&out, piece, (size_t)got);
+	close(terminal);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return text_chars(&out);
+}
+
+static void set_terminal(void)
+{
+	setenv("TERM", "xterm", 1);
+	unsetenv("CI");
+}
+
+START_TEST(a_terminal_has_colours)
+{
+	set_terminal();
+	ck_assert_ptr_nonnull(strstr(on_terminal("leak.py"), "\x1b[1;33mwarning"));
+	ck_assert_ptr_null(strchr(on_terminal("--color never leak.py"), '\x1b'));
+	setenv("NO_COLOR", "1", 1);
+	ck_assert_ptr_null(strchr(on_terminal("leak.py"), '\x1b'));
+	unsetenv("NO_COLOR");
+	setenv("TERM", "dumb", 1);
+	ck_assert_ptr_null(strchr(on_terminal("leak.py"), '\x1b'));
+}
+END_TEST
+
+/* Enough work for more than half a second. */
+static void add_work(void)
+{
+	for (int i = 0; i < 80; i++) {
+		struct text path = {.arena = &arena};
+
+		text_print(&path, "many/leak_%d.py", i);
+		temp_tree_add_text(text_chars(&path), leak);
+	}
+}
+
+START_TEST(long_work_shows_how_far_it_is)
+{
+	static const char call[] = "--no-cache --jobs 1 -f concise many";
+	struct text quiet = {.arena = &arena}, piped = {.arena = &arena};
+	const char *seen, *last;
+
+	set_terminal();
+	add_work();
+	seen = on_terminal(call);
+	ck_assert_ptr_nonnull(strstr(seen, " of 80"));
+	/* Nothing of it stays: the line is emptied before the report. */
+	last = strstr(seen, "many/leak_0.py");
+	ck_assert_ptr_nonnull(last);
+	ck_assert_msg(!strncmp(last - 4, "\r\x1b[K", 4), "%.40s", last - 20);
+	ck_assert_ptr_null(strstr(last, "\x1b[K"));
+	text_print(&quiet, "--quiet %s", call);
+	ck_assert_ptr_null(strstr(on_terminal(text_chars(&quiet)), "\x1b[K"));
+	text_print(&piped, "%s 2>&1 | cat", call);
+	ck_assert_ptr_null(strstr(on_terminal(text_chars(&piped)), "\x1b"));
+	setenv("CI", "true", 1);
+	ck_assert_ptr_null(strstr(on_terminal(call), "\x1b[K"));
+}
+END_TEST
+
 START_TEST(jobs_do_not_change_the_output)
 {
 	for (int format = 0; format < 2; format++) {
@@ -464,6 +543,8 @@ Suite *app_suite(void)
 	tcase_add_test(tests, standard_input_is_read);
 	tcase_add_test(tests, output_goes_to_a_file);
 	tcase_add_test(tests, no_color_is_honoured);
+	tcase_add_test(tests, a_terminal_has_colours);
+	tcase_add_test(tests, long_work_shows_how_far_it_is);
 	tcase_add_test(tests, jobs_do_not_change_the_output);
 	tcase_add_test(tests, skipping_does_not_change_the_output);
 	tcase_add_test(tests, the_configuration_is_used);

@@ -5,6 +5,7 @@
 
 #include "analyzer/app/app.h"
 #include "analyzer/app/check.h"
+#include "analyzer/app/progress.h"
 #include "analyzer/app/version.h"
 #include "analyzer/base/files.h"
 #include "analyzer/engine/baseline.h"
@@ -211,12 +212,16 @@ static int finish(struct app *app, struct run *run)
 int check_once(struct app *app)
 {
 	struct engine_settings engine;
+	struct progress_line *line;
 	struct run *run;
 	int status;
 
 	if (!check_settings(app, &engine))
 		return EXIT_TROUBLE;
+	line = progress_line_open(app);
+	engine.progress = progress_line_of(line);
 	run = engine_run(&engine, app->rules);
+	progress_line_close(line);
 	status = finish(app, run);
 	run_close(run);
 	return status;

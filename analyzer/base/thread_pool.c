@@ -30,6 +30,7 @@ struct thread_pool {
 	unsigned busy;
 	bool closing;
 
+	struct progress *progress;
 	thread_job *job;
 	void *context;
 	size_t count;
@@ -68,13 +69,25 @@ unsigned thread_pool_jobs(const struct thread_pool *pool)
 	return pool->jobs;
 }
 
+void thread_pool_count(struct thread_pool *pool, struct progress *progress)
+{
+	pool->progress = progress;
+}
+
+static void do_job(struct thread_pool *pool, size_t index, unsigned worker)
+{
+	pool->job(pool->context, index, worker);
+	if (pool->progress)
+		atomic_fetch_add_explicit(&pool->progress->done, 1, memory_order_relaxed);
+}
+
 static void work(struct thread_pool *pool, unsigned worker)
 {
 	size_t index;
 
 	while ((index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) <
 	       pool->count)
-		pool->job(pool->context, index, worker);
+		do_job(pool, index, worker);
 }
 
 static void *worker_main(void *argument)
@@ -121,9 +134,15 @@ static void start_workers(struct thread_pool *pool)
 
 void thread_pool_run(struct thread_pool *pool, size_t count, thread_job *job, void *context)
 {
+	if (pool->progress) {
+		atomic_store(&pool->progress->done, 0);
+		atomic_store(&pool->progress->count, count);
+	}
 	if (pool->jobs == 1 || count < 2) {
+		pool->job = job;
+		pool->context = context;
 		for (size_t i = 0; i < count; i++)
-			job(context, i, 0);
+			do_job(pool, i, 0);
 		return;
 	}
 	if (!pool->started)

@@ -8,12 +8,16 @@
 
 #include <stddef.h>
 
+#include "analyzer/base/progress.h"
+
 typedef void thread_job(void *context, size_t index, unsigned worker);
 
 struct thread_pool;
 
 /* `jobs` 0 means one for each core that this process may use. */
 struct thread_pool *thread_pool_open(unsigned jobs);
+/* Counts jobs there from now on; NULL: nowhere. */
+void thread_pool_count(struct thread_pool *pool, struct progress *progress);
 void thread_pool_close(struct thread_pool *pool);
 unsigned thread_pool_jobs(const struct thread_pool *pool);
 /* Returns when all jobs are done. */

@@ -142,6 +142,7 @@ bool run_find(struct run *run)
 	if (run->cache.reuses_all)
 		return true;
 	run->outcome.findings = (finding_list){0};
+	progress_begin(run->settings->progress, "analysing");
 	analyze_project(run->project, run->pool, &run->arena, &events);
 	for (uint32_t i = 0; i < run->file_count; i++) {
 		struct run_file *file = &run->files[i];

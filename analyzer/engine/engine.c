@@ -13,6 +13,7 @@ static struct run *run_open(const struct engine_settings *settings, struct rule_
 
 	*run = (struct run){.settings = settings, .rules = rules};
 	run->pool = thread_pool_open(settings->jobs);
+	thread_pool_count(run->pool, settings->progress);
 	run->names = intern_open();
 	run->project = project_open(run->names);
 	return run;
@@ -73,6 +74,7 @@ static void find_owners(struct run *run)
 
 static void load_project(struct run *run)
 {
+	progress_begin(run->settings->progress, "reading");
 	project_close(run->project);
 	run->project = project_open(run->names);
 	add_files(run);
@@ -154,6 +156,7 @@ static void tell_all(struct run *run)
 	run_cache_split(run);
 	collect_gaps(run);
 	run_suppress(run);
+	progress_begin(run->settings->progress, "replaying");
 	run_confirm(run);
 }
 

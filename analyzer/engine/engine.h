@@ -5,6 +5,7 @@
  * of command lines; both come in as data. A run owns everything that its
  * outcome points to. Runs share nothing, so several can go on at once. */
 
+#include "analyzer/base/progress.h"
 #include "analyzer/engine/select.h"
 #include "analyzer/finding/outcome.h"
 #include "analyzer/project/project.h"
@@ -40,12 +41,13 @@ struct engine_settings {
 	uint32_t file_ignore_count;
 	const struct model_row *models;
 	uint32_t model_count;
-	const char *root;       /* absolute: what fingerprints are relative to */
-	uint32_t shard, shards; /* from 1; shards 0: everything */
-	const char *baseline;   /* NULL: none */
-	const char *diff_base;  /* a git revision; NULL: none */
-	const char *cache;      /* the folder of the cache; NULL: none */
-	const char *build;      /* what tells one build of the program from another */
+	const char *root;          /* absolute: what fingerprints are relative to */
+	uint32_t shard, shards;    /* from 1; shards 0: everything */
+	const char *baseline;      /* NULL: none */
+	const char *diff_base;     /* a git revision; NULL: none */
+	const char *cache;         /* the folder of the cache; NULL: none */
+	struct progress *progress; /* NULL: nobody asks */
+	const char *build;         /* what tells one build of the program from another */
 };
 
 struct run;
