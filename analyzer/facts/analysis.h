@@ -388,8 +388,15 @@ value_id unpack_value(struct analysis *a, struct activation *act, struct state *
                       uint32_t inst, value_id value, uint32_t shape);
 object_id int_object(struct analysis *a, uint32_t number);
 bool index_of(const struct analysis *a, value_id value, uint32_t *index);
+
+/* unknowns.c */
 value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
                        uint32_t inst, uint32_t part, value_id from);
+/* The part of an unknown object under a key: the same one each time. */
+value_id unknown_part(struct analysis *a, struct activation *act, struct state *state,
+                      uint32_t inst, object_id owner, uint32_t key, uint32_t part);
+value_id unknown_iteration(struct analysis *a, struct activation *act, struct state *state,
+                           uint32_t inst, object_id owner);
 
 /* attributes.c */
 value_id attribute_get(struct analysis *a, struct activation *act, struct state *state,
