@@ -412,6 +412,68 @@ START_TEST(a_wrong_configuration_stops)
 }
 END_TEST
 
+/* What a configuration says of functions, and what changes: code and line, or
+ * NULL when nothing is found. The first holds without it. */
+static const struct {
+	const char *code, *model, *without, *with;
+} models[] = {
+        {"from acme.losses import smooth\n"
+         "total = 0\n"
+         "for i in range(9):\n"
+         "    total += smooth(i)\n",
+         "'acme.losses.smooth' = 'returns-graph'", NULL, "GL103 graph-accumulator"},
+        {"import torch, acme.track\n"
+         "w = torch.ones(3, requires_grad=True)\n"
+         "for i in range(9):\n"
+         "    acme.track.note(i, w * 2)\n",
+         "'acme.track.note' = 'takes-graph'", NULL, "`acme.track.note` keeps"},
+        {"import torch, local\n"
+         "w = torch.ones(3, requires_grad=True)\n"
+         "kept = []\n"
+         "for i in range(9):\n"
+         "    kept.append(local.double(w))\n",
+         "'local.double' = ['detaches']", "GL101 graph-in-list", NULL},
+        {"import torch, local\n"
+         "w = torch.ones(3, requires_grad=True)\n"
+         "kept = []\n"
+         "for i in range(9):\n"
+         "    kept.append(local.double(w))\n",
+         "'local.double' = 'no-grad'", "GL101 graph-in-list", NULL},
+        {"import torch, local\n"
+         "w = torch.ones(3, requires_grad=True)\n"
+         "kept = []\n"
+         "for i in range(9):\n"
+         "    kept.append(local.double(w))\n",
+         "'local.triple' = 'detaches'", "GL101 graph-in-list", "GL101 graph-in-list"},
+};
+
+static void check_model(const char *how, const char *found)
+{
+	struct text line = {.arena = &arena};
+	struct program_run result;
+
+	text_print(&line, "%s -f concise --select GL1 a.py", how);
+	result = run(text_chars(&line));
+	ck_assert_msg(found ? strstr(result.out, found) != NULL : result.status == 0, "%s:\n%s%s",
+	              how, result.out, result.err);
+}
+
+START_TEST(models_change_what_is_found)
+{
+	struct text config = {.arena = &arena};
+
+	text_print(&config, "[extend-models]\n%s\n", models[_i].model);
+	temp_tree_add_text("a.py", models[_i].code);
+	temp_tree_add_text("local.py", "def double(x):\n    return x * 2\n");
+	temp_tree_add_text("graphlint.toml", text_chars(&config));
+	check_model("--isolated", models[_i].without);
+	check_model("", models[_i].with);
+	/* The cache tells one from the other. */
+	temp_tree_add_text("graphlint.toml", "");
+	check_model("", models[_i].without);
+}
+END_TEST
+
 START_TEST(files_have_their_own_ignores)
 {
 	temp_tree_add_text("graphlint.toml", "[per-file-ignores]\n'sub/' = ['GL1']\n"
@@ -549,6 +611,8 @@ Suite *app_suite(void)
 	tcase_add_test(tests, skipping_does_not_change_the_output);
 	tcase_add_test(tests, the_configuration_is_used);
 	tcase_add_test(tests, a_wrong_configuration_stops);
+	tcase_add_loop_test(tests, models_change_what_is_found, 0,
+	                    (int)(sizeof(models) / sizeof(models[0])));
 	tcase_add_test(tests, files_have_their_own_ignores);
 	tcase_add_test(tests, severities_can_be_lowered);
 	tcase_add_test(tests, noqa_comments_are_added);

@@ -134,26 +134,24 @@ static bool read_severity(struct loading *loading, const struct toml_value *row)
 	return complain(loading, row->line, row->key, "must be \"error\", \"warning\" or \"info\"");
 }
 
-static bool read_effect(struct loading *loading, const struct toml_value *row, const char *effect)
+static bool read_effect(struct loading *loading, const struct toml_value *given, const char *effect)
 {
-	static const char *const effects[] = {"returns-graph", "takes-graph", "detaches",
-	                                      "no-grad"};
 	struct suggestion suggestion = {.name = effect};
 	struct text what = {.arena = loading->arena};
 
-	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
-		if (!strcmp(effects[i], effect)) {
-			struct model_row model = {row->key, effect};
+	for (const struct model_effect *row = model_effects; row->name; row++) {
+		if (!strcmp(row->name, effect)) {
+			struct project_model model = {given->key, row->effect};
 
 			vec_push(loading->arena, &loading->settings->models, model);
 			return true;
 		}
-		suggestion_offer(&suggestion, effects[i]);
+		suggestion_offer(&suggestion, row->name);
 	}
 	text_print(&what, "must be returns-graph, takes-graph, detaches or no-grad, not `%s`",
 	           effect);
 	suggestion_print(&suggestion, "", &what);
-	return complain(loading, row->line, row->key, text_chars(&what));
+	return complain(loading, given->line, given->key, text_chars(&what));
 }
 
 static bool read_model(struct loading *loading, const struct toml_value *row)

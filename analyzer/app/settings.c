@@ -2,6 +2,23 @@
 
 #include <string.h>
 
+const struct model_effect model_effects[] = {
+        {"returns-graph", MODEL_RETURNS_GRAPH},
+        {"takes-graph", MODEL_TAKES_GRAPH},
+        {"detaches", MODEL_DETACHES},
+        {"no-grad", MODEL_NO_GRAD},
+        {NULL, 0},
+};
+
+static const char *effect_name(unsigned effect)
+{
+	const struct model_effect *row = model_effects;
+
+	while (row->effect != effect)
+		row++;
+	return row->name;
+}
+
 void settings_init(struct arena *arena, struct settings *settings)
 {
 	struct text complaint = {.arena = arena};
@@ -100,7 +117,7 @@ static void dump_tables(const struct settings *settings, struct text *out)
 	for (uint32_t i = 0; i < settings->models.count; i++) {
 		print_quoted(settings->models.at[i].name, out);
 		text_add_chars(out, " = ");
-		print_quoted(settings->models.at[i].effect, out);
+		print_quoted(effect_name(settings->models.at[i].effects), out);
 		text_add_chars(out, "\n");
 	}
 }

@@ -12,10 +12,18 @@ struct settings {
 	struct option_value of[OPTION_COUNT];
 	struct selection selection;
 	VEC(struct file_ignore) file_ignores;
-	VEC(struct model_row) models;
-	const char *config_path; /* NULL: no configuration file */
-	text_list config_files;  /* it and what it extends */
+	VEC(struct project_model) models; /* one effect each */
+	const char *config_path;          /* NULL: no configuration file */
+	text_list config_files;           /* it and what it extends */
 };
+
+/* The words of extend-models, ended by NULL. */
+struct model_effect {
+	const char *name;
+	unsigned effect;
+};
+
+extern const struct model_effect model_effects[];
 
 /* Defaults; every value is set. */
 void settings_init(struct arena *arena, struct settings *settings);

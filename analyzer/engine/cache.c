@@ -46,7 +46,8 @@ static struct digest cache_key(struct run *run)
 	add_key(&key, settings->discover.exclude_base);
 	for (uint32_t i = 0; i < settings->model_count; i++) {
 		add_key(&key, settings->models[i].name);
-		add_key(&key, settings->models[i].effect);
+		text_print(&key, "%u", settings->models[i].effects);
+		add_key(&key, "");
 	}
 	for (uint32_t i = 0; i < settings->path_count; i++)
 		add_key(&key, settings->paths[i]);

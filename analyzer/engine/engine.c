@@ -79,6 +79,7 @@ static void load_project(struct run *run)
 	run->project = project_open(run->names);
 	add_files(run);
 	run_cache_add_imported(run);
+	project_set_models(run->project, run->settings->models, run->settings->model_count);
 	project_load(run->project, run->pool, run->settings->no_skip);
 	find_owners(run);
 }

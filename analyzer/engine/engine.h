@@ -18,12 +18,6 @@ struct file_ignore {
 	selector_list selectors;
 };
 
-/* What a function of the user's own does with graphs. */
-struct model_row {
-	const char *name;   /* "package.module.function" */
-	const char *effect; /* "returns-graph", "takes-graph", "detaches", "no-grad" */
-};
-
 /* Which findings are replayed: those that a budget allows, all, none. */
 enum confirm_mode { CONFIRM_AUTO, CONFIRM_ALWAYS, CONFIRM_NEVER };
 
@@ -39,7 +33,7 @@ struct engine_settings {
 	enum confirm_mode confirm;
 	const struct file_ignore *file_ignores;
 	uint32_t file_ignore_count;
-	const struct model_row *models;
+	const struct project_model *models;
 	uint32_t model_count;
 	const char *root;          /* absolute: what fingerprints are relative to */
 	uint32_t shard, shards;    /* from 1; shards 0: everything */

@@ -476,6 +476,16 @@ value_id apply_property(struct analysis *a, struct activation *act, struct state
 value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
                       uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place);
 
+/* models.c: what the configuration says of functions; 0: nothing */
+unsigned model_of_function(const struct analysis *a, object_id function);
+unsigned model_of_external(const struct analysis *a, object_id external);
+/* The method of a class outside that it says something of; 0: it does not. */
+object_id model_method(struct analysis *a, const char *class_name, sym_id name);
+/* Whether it says something of a method. */
+bool model_of_class(const struct analysis *a, object_id external);
+value_id apply_model(struct analysis *a, struct activation *act, struct state *state,
+                     struct call call, object_id callee, unsigned effects);
+
 /* scopes.c: with statements and grad modes */
 value_id scope_enter(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                      value_id manager, uint32_t slot);

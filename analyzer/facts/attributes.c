@@ -223,12 +223,15 @@ static value_id missing_attribute(struct analysis *a, struct activation *act, st
 	const char *text = intern_chars(a->names, name, &length);
 	const char *class_name = external_class(a, state, id);
 	const struct api_entry *entry = class_name ? method_of(a, class_name, text) : NULL;
+	object_id method;
 	value_id dynamic;
 
 	if (entry && api_has(entry, API_PROPERTY))
 		return apply_property(a, act, state, inst, value_of(a, id), entry);
 	if (entry)
 		return bind_external(a, act, state, inst, id, entry);
+	if (class_name && (method = model_method(a, class_name, name)).n)
+		return bind(a, act, state, inst, 0x100 + id.n, id, value_of(a, method));
 	if (has_fixed_attributes(def_of(a, id)->kind))
 		return value_flags(a, V_CLEAN); /* no such method: something else is meant */
 	dynamic = def_of(a, id)->kind == OBJECT_INSTANCE ? object_read(state, id)->elements

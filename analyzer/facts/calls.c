@@ -78,8 +78,8 @@ static void keep_cached(struct analysis *a, struct activation *act, struct state
 	}
 }
 
-static value_id call_function(struct analysis *a, struct activation *act, struct state *state,
-                              struct call call, object_id function)
+static value_id call_body(struct analysis *a, struct activation *act, struct state *state,
+                          struct call call, object_id function)
 {
 	const struct def *def = def_of(a, function);
 	const struct ir_func *func = def->func;
@@ -102,6 +102,23 @@ static value_id call_function(struct analysis *a, struct activation *act, struct
 	result = run_function(a, &callee, state);
 	if (object_read(state, function)->flags & O_CACHED)
 		keep_cached(a, act, state, call, function, result);
+	return result;
+}
+
+static value_id call_function(struct analysis *a, struct activation *act, struct state *state,
+                              struct call call, object_id function)
+{
+	const unsigned model = model_of_function(a, function);
+	const uint8_t modes = state->modes;
+	value_id result;
+
+	if (model & ~(unsigned)MODEL_NO_GRAD)
+		return apply_model(a, act, state, call, function, model);
+	if (model)
+		state->modes = MODE_OFF;
+	result = call_body(a, act, state, call, function);
+	if (model)
+		state->modes = modes;
 	return result;
 }
 

@@ -336,8 +336,11 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 {
 	const struct def *def = def_of(a, external);
 	const char *name = intern_chars(a->names, def->name, NULL);
+	const unsigned model = model_of_external(a, external);
 	value_id result;
 
+	if (model)
+		return apply_model(a, act, state, call, external, model);
 	if (test_call(a, act, state, call, name, &result))
 		return result;
 	if (strcmp(name, "$identity") == 0)
@@ -348,7 +351,7 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 		return make_super(a, act, state, call);
 	if (def->api)
 		return apply_api(a, act, state, call, def->api);
-	if (api_class_find(name, strlen(name))) {
+	if (api_class_find(name, strlen(name)) || model_of_class(a, external)) {
 		struct effect effect = {a, act, state, call, NULL};
 
 		effect.call.part = 0;

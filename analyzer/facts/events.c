@@ -159,6 +159,8 @@ static void name_holder(struct analysis *a, struct activation *act, const struct
 				return;
 			}
 	}
+	if (def_of(a, holder)->kind == OBJECT_INSTANCE && def_of(a, holder)->name.n)
+		p->holder_name = intern_chars(a->names, def_of(a, holder)->name, NULL);
 }
 
 static bool has_functions(const struct analysis *a, value_id value)

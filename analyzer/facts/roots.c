@@ -226,6 +226,7 @@ static bool class_needs_run(struct root *root, object_id class)
 
 static void run_class_root(struct root *root, object_id class)
 {
+	const uint32_t pinned = root->a->pinned.count;
 	struct state *state = state_copy(root->a, root->state);
 	VEC(struct argument) arguments = {0};
 	value_id init = class_lookup(root->a, state, value_of(root->a, class), sym(SYM_init));
@@ -263,7 +264,7 @@ static void run_class_root(struct root *root, object_id class)
 			break;
 		state = start;
 	}
-	root->a->pinned.count--;
+	root->a->pinned.count = pinned;
 }
 
 static bool is_telling_name(const char *name)

@@ -25,6 +25,8 @@ struct project {
 	uint32_t missing_room;
 	struct lookups *lookups;
 	bool loaded, full;
+	const struct project_model *models;
+	uint32_t model_count;
 };
 
 struct project *project_open(struct intern *names)
@@ -125,6 +127,41 @@ void project_add_imported(struct project *project, const char *path)
 {
 	vec_push(&project->arena, &project->imported,
 	         arena_text(&project->arena, path, strlen(path)));
+}
+
+void project_set_models(struct project *project, const struct project_model *models, uint32_t count)
+{
+	project->models = models;
+	project->model_count = count;
+}
+
+bool project_has_models(const struct project *project)
+{
+	return project->model_count > 0;
+}
+
+unsigned project_model(const struct project *project, const char *dotted, size_t length)
+{
+	unsigned effects = 0;
+
+	for (uint32_t i = 0; i < project->model_count; i++) {
+		const char *name = project->models[i].name;
+
+		if (!strncmp(name, dotted, length) && !name[length])
+			effects |= project->models[i].effects;
+	}
+	return effects;
+}
+
+bool project_models_class(const struct project *project, const char *dotted, size_t length)
+{
+	for (uint32_t i = 0; i < project->model_count; i++) {
+		const char *name = project->models[i].name;
+
+		if (!strncmp(name, dotted, length) && name[length] == '.')
+			return true;
+	}
+	return false;
 }
 
 uint32_t project_file_count(const struct project *project)
@@ -362,12 +399,27 @@ static bool spread_relevance(struct project *project)
 	return changed;
 }
 
+/* By the last part of its name, whatever it is imported as. */
+static bool names_a_model(const struct project *project, const struct source *source)
+{
+	for (uint32_t i = 0; i < project->model_count; i++) {
+		const char *dot = strrchr(project->models[i].name, '.');
+		const char *name = dot ? dot + 1 : project->models[i].name;
+
+		if (memmem(source->text, source->length, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
 static void scan_job(void *context, size_t index, unsigned worker)
 {
 	struct project *project = context;
 
 	(void)worker;
-	project->files.at[index]->matters = relevance_of(project->files.at[index]->source);
+	project->files.at[index]->matters =
+	        relevance_of(project->files.at[index]->source) ||
+	        names_a_model(project, project->files.at[index]->source);
 }
 
 void project_load(struct project *project, struct thread_pool *pool, bool no_skip)

@@ -39,6 +39,19 @@ struct project_lookup {
 	bool loads; /* `to` is in the project because of it */
 };
 
+/* What the configuration says of functions, by their dotted names. */
+enum project_model_effects {
+	MODEL_RETURNS_GRAPH = 1,
+	MODEL_TAKES_GRAPH = 2, /* keeps what it is given */
+	MODEL_DETACHES = 4,
+	MODEL_NO_GRAD = 8,
+};
+
+struct project_model {
+	const char *name;
+	unsigned effects;
+};
+
 struct project;
 
 struct project *project_open(struct intern *names);
@@ -53,6 +66,15 @@ void project_add_known(struct project *project, const struct source *source);
  * imports need not be loaded imports it. */
 void project_add_imported(struct project *project, const char *path);
 void project_load(struct project *project, struct thread_pool *pool, bool no_skip);
+
+/* They are borrowed. */
+void project_set_models(struct project *project, const struct project_model *models,
+                        uint32_t count);
+bool project_has_models(const struct project *project);
+/* 0: nothing is said of it. */
+unsigned project_model(const struct project *project, const char *dotted, size_t length);
+/* Whether something is said of a method of the class. */
+bool project_models_class(const struct project *project, const char *dotted, size_t length);
 
 uint32_t project_file_count(const struct project *project);
 /* Linted files first, in the order of their addition; then imported ones by path. */
