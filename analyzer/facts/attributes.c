@@ -216,6 +216,16 @@ static bool has_fixed_attributes(enum object_kind kind)
 	}
 }
 
+/* What setattr put there; the parts of nn.Sequential are something else. */
+static bool has_dynamic_attributes(const struct analysis *a, const struct state *state,
+                                   object_id id)
+{
+	object_id class = value_single(a, object_read(state, id)->of);
+
+	return def_of(a, id)->kind == OBJECT_INSTANCE && class.n &&
+	       def_of(a, class)->kind != OBJECT_EXTERNAL;
+}
+
 static value_id missing_attribute(struct analysis *a, struct activation *act, struct state *state,
                                   uint32_t inst, object_id id, sym_id name)
 {
@@ -234,8 +244,8 @@ static value_id missing_attribute(struct analysis *a, struct activation *act, st
 		return bind(a, act, state, inst, 0x100 + id.n, id, value_of(a, method));
 	if (has_fixed_attributes(def_of(a, id)->kind))
 		return value_flags(a, V_CLEAN); /* no such method: something else is meant */
-	dynamic = def_of(a, id)->kind == OBJECT_INSTANCE ? object_read(state, id)->elements
-	                                                 : (value_id){0};
+	dynamic = has_dynamic_attributes(a, state, id) ? object_read(state, id)->elements
+	                                               : (value_id){0};
 	if (dynamic.n)
 		return dynamic;
 	return part_of_unknown(a, act, state, inst, id, name);
