@@ -15,11 +15,18 @@ static bool inside_module(const struct analysis *a, context_id context)
 	return false;
 }
 
+static bool is_method(const struct activation *act)
+{
+	const struct ir_func *func = act->func;
+
+	return func->kind == FUNC_FUNCTION && func->params.count && func->parent.n &&
+	       ir_func_get(act->file->lowered.module, func->parent)->kind == FUNC_CLASS_BODY;
+}
+
 value_id module_self(struct analysis *a, struct activation *act, const struct state *state)
 {
-	value_id self = act->func->params.count && act->func->kind == FUNC_FUNCTION
-	                        ? slot_read(a, act, state, act->func->params.at[0].slot.n)
-	                        : (value_id){0};
+	value_id self = is_method(act) ? slot_read(a, act, state, act->func->params.at[0].slot.n)
+	                               : (value_id){0};
 	object_id id = value_single(a, self);
 
 	return id.n && object_read(state, id)->flags & O_MODULE ? self : (value_id){0};

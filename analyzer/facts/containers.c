@@ -192,6 +192,12 @@ static bool takes_one(struct analysis *a, const struct state *state, value_id in
 	return one;
 }
 
+/* What one row of it is known to have. */
+static unsigned row_rank(const struct state *state, object_id id)
+{
+	return object_read(state, id)->tensor & T_DEEP ? T_ROWS : 0;
+}
+
 /* Of a tensor with one dimension it takes a number, whose storage may be as small. */
 static value_id view_of(struct analysis *a, struct activation *act, struct state *state,
                         uint32_t inst, object_id id, value_id index)
@@ -482,7 +488,8 @@ static value_id object_iterate(struct analysis *a, struct activation *act, struc
 	case OBJECT_DICT:
 		return dict_keys(a, id, object_read(state, id));
 	case OBJECT_TENSOR:
-		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id), T_VIEW));
+		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id),
+		                               T_VIEW | row_rank(state, id)));
 	case OBJECT_GENERATOR:
 		return call_generator(a, act, state, inst, id, &modes);
 	case OBJECT_INSTANCE:
@@ -603,8 +610,8 @@ static value_id unpack_element(struct analysis *a, struct activation *act, struc
 		item = field_get(object, index);
 		return item.n ? value_join(a, item, object->elements) : contents_of(a, object);
 	case OBJECT_TENSOR:
-		return value_of(
-		        a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id), T_VIEW));
+		return value_of(a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id),
+		                               T_VIEW | row_rank(state, id)));
 	case OBJECT_UNKNOWN:
 		return unknown_part(a, act, state, inst, id, item_key(a, id, int_object(a, index)),
 		                    2 + index);

@@ -96,6 +96,7 @@ enum tensor_bits {
 	T_OUTPUT = 16384,    /* computed by a module, graph or not */
 	T_VOLATILE = 32768,  /* of old code: nothing made of it has a graph */
 	T_ROWS = 65536,      /* known to have two dimensions or more */
+	T_DEEP = 1 << 17,    /* ... three or more */
 };
 
 enum object_flags {

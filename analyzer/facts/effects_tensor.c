@@ -69,6 +69,11 @@ static bool gives_scalar(const struct effect *e)
 	return true;
 }
 
+static unsigned rank_bit(uint32_t dimensions)
+{
+	return (dimensions > 1 ? T_ROWS : 0U) | (dimensions > 2 ? T_DEEP : 0U);
+}
+
 /* torch.zeros(3, 4), torch.full((3, 4), 1.0) */
 static unsigned rank_bits(struct effect *e)
 {
@@ -86,12 +91,12 @@ static unsigned rank_bits(struct effect *e)
 			const struct object *o = object_read(e->state, v->refs[k]);
 
 			if (kind == OBJECT_TUPLE || kind == OBJECT_LIST)
-				return o->field_count > 1 ? T_ROWS : 0;
+				return rank_bit(o->field_count);
 			numbers += kind == OBJECT_CONST && keyword.n == 0;
 		}
 		numbers += v->count == 0 && v->flags & V_NUMBER && keyword.n == 0;
 	}
-	return numbers > 1 ? T_ROWS : 0;
+	return rank_bit(numbers);
 }
 
 static unsigned entry_bits(const struct effect *e)

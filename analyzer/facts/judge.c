@@ -346,6 +346,7 @@ static bool piles_up(const struct analysis *a, const struct pending *p)
 	if (def_of(a, p->holder)->drained || p->in_pass || is_scalar(a, p))
 		return false;
 	return p->loops & (LOOP_DATA | LOOP_LIST) ||
+	       (p->loops & LOOP_ROWS && goes_by(a, p, a->backwards.at, a->backwards.count)) ||
 	       !(p->overwrites || is_made_anew(p) || (p->from_outside && is_local(a, p)));
 }
 
