@@ -8,7 +8,9 @@ bool eval_builds_graph_claims(const struct event *event)
 
 void eval_builds_graph_tell(struct arena *arena, const struct event *event, struct finding *finding)
 {
-	story_begin(arena, event, SEVERITY_WARNING, finding);
+	const bool evaluates = event->flags & EVENT_EVALUATES;
+
+	story_begin(arena, event, evaluates ? SEVERITY_WARNING : SEVERITY_INFO, finding);
 	story_message(arena, finding,
 	              "this loop runs the model with gradients enabled and never calls backward");
 }

@@ -21,7 +21,7 @@ from metamorphic_changes import CHANGES, unchanged
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OTHER_TESTS = {"broken", "corpus", "ir", "lsp", "report", "runtime"}
 # Differences that are known: (program, change). One that is gone must be taken out of here.
-KNOWN = {("memo_leak.py", "wrapped"), ("hook_features.py", "wrapped")}
+KNOWN = {("memo_leak.py", "wrapped")}
 
 
 def programs_in(path: pathlib.Path):

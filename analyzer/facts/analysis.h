@@ -132,6 +132,12 @@ struct site {
 	bool retains;
 };
 
+struct clearing { /* where a container is emptied */
+	object_id holder;
+	struct site site;
+	bool weak; /* it may have been another one */
+};
+
 struct function_facts { /* gathered once a function */
 	const struct project_file *file;
 	const struct ir_func *func;
@@ -176,7 +182,8 @@ struct analysis {
 	VEC(struct site) backwards; /* where backward or autograd.grad runs */
 	VEC(object_id) walk;        /* scratch of graph_walk */
 	VEC(object_id) held;        /* scratch of tensors_in */
-	VEC(struct site) runs;      /* where a model runs, called from outside */
+	VEC(struct clearing) clearings;
+	VEC(struct site) runs; /* where a model runs, called from outside */
 	uint32_t *held_marks;
 	uint32_t held_room, held_round;
 	uint32_t *marks;
@@ -376,10 +383,12 @@ void item_set(struct analysis *a, struct activation *act, struct state *state, u
 /* The built-in operation, whatever a subclass makes of it. */
 void item_set_plain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                     value_id object, value_id index, value_id value);
-void item_delete(struct analysis *a, struct state *state, value_id object, value_id index);
+void item_delete(struct analysis *a, const struct activation *act, struct state *state,
+                 uint32_t inst, value_id object, value_id index);
 void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                    value_id holders, value_id value);
-void container_clear(struct analysis *a, struct state *state, value_id holders);
+void container_clear(struct analysis *a, const struct activation *act, struct state *state,
+                     uint32_t inst, value_id holders);
 value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  value_id iterable);
 value_id build_container(struct analysis *a, struct activation *act, struct state *state,

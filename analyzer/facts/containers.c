@@ -380,7 +380,8 @@ void item_set(struct analysis *a, struct activation *act, struct state *state, u
 	}
 }
 
-void item_delete(struct analysis *a, struct state *state, value_id object, value_id index)
+void item_delete(struct analysis *a, const struct activation *act, struct state *state,
+                 uint32_t inst, value_id object, value_id index)
 {
 	object_id id = value_single(a, object);
 	object_id key = value_single(a, index);
@@ -388,7 +389,7 @@ void item_delete(struct analysis *a, struct state *state, value_id object, value
 	const struct value *v = value_get(a, object);
 
 	if (is_slice(a, index)) {
-		container_clear(a, state, object);
+		container_clear(a, act, state, inst, object);
 		return;
 	}
 	for (uint32_t i = 0; i < v->count; i++)
@@ -414,21 +415,37 @@ void container_add(struct analysis *a, struct activation *act, struct state *sta
 	}
 }
 
-void container_clear(struct analysis *a, struct state *state, value_id holders)
+static void note_clear(struct analysis *a, const struct activation *act, uint32_t inst,
+                       object_id holder, bool weak)
 {
+	const struct clearing clearing = {newest_of(holder), {act->context, inst, false}, weak};
+
+	for (uint32_t i = 0; i < a->clearings.count; i++) {
+		struct clearing *c = &a->clearings.at[i];
+
+		if (c->holder.n == clearing.holder.n && c->site.inst == inst &&
+		    c->site.context.n == act->context.n) {
+			c->weak |= weak;
+			return;
+		}
+	}
+	vec_push(a->arena, &a->clearings, clearing);
+}
+
+void container_clear(struct analysis *a, const struct activation *act, struct state *state,
+                     uint32_t inst, value_id holders)
+{
+	const struct value *v = value_get(a, holders);
 	object_id id = value_single(a, holders);
 	struct object *object;
 
-	if (id.n == 0 || is_older(id)) {
-		const struct value *v = value_get(a, holders);
-
-		for (uint32_t i = 0; i < v->count; i++)
-			if (object_exists(state, v->refs[i])) {
-				object_write(a, state, v->refs[i])->flags |= O_CLEARED;
-				def_of(a, v->refs[i])->drained = true;
-			}
+	for (uint32_t i = 0; i < v->count; i++)
+		if (object_exists(state, v->refs[i])) {
+			object_write(a, state, v->refs[i])->flags |= O_CLEARED;
+			note_clear(a, act, inst, v->refs[i], id.n == 0 || is_older(id));
+		}
+	if (id.n == 0 || is_older(id))
 		return;
-	}
 	object = object_write(a, state, id);
 	object->flags = (object->flags | O_CLEARED) & ~(uint32_t)O_USED;
 	object->elements = (value_id){0};

@@ -362,7 +362,7 @@ value_id effect_removes(struct effect *e)
 	const struct value *v = value_get(e->a, holders);
 
 	if (api_has(e->entry, API_ALL)) {
-		container_clear(e->a, e->state, holders);
+		container_clear(e->a, e->act, e->state, e->call.inst, holders);
 		return value_flags(e->a, V_NONE);
 	}
 	for (uint32_t i = 0; i < v->count; i++)

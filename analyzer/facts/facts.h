@@ -55,6 +55,7 @@ enum event_flags {
 	EVENT_IN_CACHE = 32,    /* the holder is a cache, closure, default argument */
 	EVENT_ACCELERATOR = 64, /* may be on an accelerator */
 	EVENT_DEFAULT_ARG = 128,
+	EVENT_EVALUATES = 256, /* the model was put into evaluation */
 };
 
 struct event_place {

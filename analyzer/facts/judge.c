@@ -39,7 +39,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	const struct def *holder = def_of(a, p->holder);
 
 	event->kind = p->kind;
-	event->flags = p->flags;
+	event->flags = p->flags | (p->evaluates ? EVENT_EVALUATES : 0U);
 	event->holder = p->holder_kind;
 	event->holder_name = p->holder_name;
 	event->function = intern_chars(a->names, p->func->qualified, NULL);
@@ -329,6 +329,32 @@ static bool goes_by(const struct analysis *a, const struct pending *p, const str
 	return false;
 }
 
+/* Emptied in the very loop that fills it, whatever else may have been meant. */
+static bool is_cleared(const struct analysis *a, const struct pending *p)
+{
+	context_id where;
+	loop_id loop;
+	const bool loops = innermost_loop(a, p->context, p->inst, &where, &loop);
+
+	for (uint32_t i = 0; loops && i < a->clearings.count; i++) {
+		const struct clearing *c = &a->clearings.at[i];
+
+		if (c->weak && c->holder.n == newest_of(p->holder).n &&
+		    any_inside(a, &c->site, 1, where, loop))
+			return true;
+	}
+	return false;
+}
+
+/* Emptied by some method, when it is others that call them. */
+static bool is_cleared_outside(const struct analysis *a, const struct pending *p)
+{
+	for (uint32_t i = 0; p->from_outside && i < a->clearings.count; i++)
+		if (a->clearings.at[i].holder.n == newest_of(p->holder).n)
+			return true;
+	return false;
+}
+
 static bool is_scalar(const struct analysis *a, const struct pending *p)
 {
 	const struct value *base = value_get(a, p->base);
@@ -343,7 +369,8 @@ static bool is_scalar(const struct analysis *a, const struct pending *p)
  * where each call or iteration makes a new holder; they pile up where they come of data. */
 static bool piles_up(const struct analysis *a, const struct pending *p)
 {
-	if (def_of(a, p->holder)->drained || p->in_pass || is_scalar(a, p))
+	if (def_of(a, p->holder)->drained || is_cleared(a, p) || is_cleared_outside(a, p) ||
+	    p->in_pass || is_scalar(a, p))
 		return false;
 	return p->loops & (LOOP_DATA | LOOP_LIST) ||
 	       (p->loops & LOOP_ROWS && goes_by(a, p, a->backwards.at, a->backwards.count)) ||
@@ -406,7 +433,8 @@ static bool stands(struct analysis *a, const struct pending *p)
 		if (kept->reached_retained && !holder_outlives_backward(a, p))
 			return false;
 		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
-		       !def_of(a, p->holder)->drained && graph_proven(a, p->kept);
+		       !def_of(a, p->holder)->drained && !is_cleared(a, p) &&
+		       graph_proven(a, p->kept);
 	case EVENT_LAST:
 		return !kept->reached && !kept->escaped && p->activations && trains_around(a, p) &&
 		       graph_proven(a, p->kept);

@@ -333,7 +333,7 @@ void effect_only(struct analysis *a, struct activation *act, struct state *state
 		         operand(act, inst, 2));
 		break;
 	case OP_delete_item:
-		item_delete(a, state, operand(act, inst, 0), operand(act, inst, 1));
+		item_delete(a, act, state, at, operand(act, inst, 0), operand(act, inst, 1));
 		break;
 	case OP_collect:
 		do_collect(a, act, state, at);
