@@ -141,7 +141,8 @@ START_TEST(only_what_depends_on_a_change_is_analysed)
 	ck_assert_int_eq(analysed("."), 1);
 	temp_tree_add_text("uses.py", "from train import meter\nprint(meter, 1)\n");
 	ck_assert_int_eq(analysed("."), 1);
-	temp_tree_add_text("train.py", "from tools.meter import Meter\nimport torch\nmeter = Meter()\n");
+	temp_tree_add_text("train.py",
+	                   "from tools.meter import Meter\nimport torch\nmeter = Meter()\n");
 	ck_assert_int_eq(analysed("."), 2);
 	temp_tree_add_text("tools/meter.py", "class Meter:\n    pass\n");
 	ck_assert_int_eq(analysed("."), 3);

@@ -418,7 +418,7 @@ struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
 struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name);
 struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
                         struct dict *kw);
-struct val unknown_next(struct vm *vm, struct unknown *u); /* an item of an iteration */
+struct val unknown_next(struct vm *vm, struct unknown *u);  /* an item of an iteration */
 struct val unknown_enter(struct vm *vm, struct unknown *u); /* what `with` names */
 /* What is read of an object that does not have it. */
 struct val unknown_named(struct vm *vm, const char *owner, struct str *name);

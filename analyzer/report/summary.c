@@ -113,7 +113,7 @@ static void write_total(const struct report *report, struct text *out)
 	if (fixable) {
 		text_add_chars(out, ", ");
 		amount_count(out, fixable);
-		text_add_chars(out, " fixable with --fix");
+		text_add_chars(out, " with a fix");
 	}
 	text_add_chars(out, ".\n");
 }
