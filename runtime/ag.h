@@ -392,6 +392,9 @@ typedef bool ag_checkpoint_fn(struct ag_ctx *ctx, void *data, struct ag_tensor *
 bool ag_checkpoint(struct ag_ctx *ctx, ag_checkpoint_fn *run, struct ag_closure closure,
                    struct ag_tensor *const *inputs, uint32_t ninputs, bool reentrant,
                    bool preserve_rng, struct ag_results *outputs);
+/* Not reentrant, the second `run` is ended by an error as soon as all that was saved
+ * is there again: whether that has happened, and `run` should clean up and return. */
+bool ag_checkpoint_stops(const struct ag_ctx *ctx);
 
 /* --------------------------------------------------- modules, optimizers */
 

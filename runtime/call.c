@@ -103,13 +103,7 @@ static bool frame_run(struct ag_frame *f)
 	mark = ag_scope_open(ctx);
 	good = run[f->op](f);
 	ag_scope_close(ctx, mark);
-	if (good && ctx->save_failed)
-		good = ag_fail(
-		        ctx, AG_ERR_RUNTIME,
-		        "Inference tensors cannot be saved for backward. Please do not use Tensors "
-		        "created in inference mode in computation tracked by autograd. To work "
-		        "around this, you can make a clone to get a normal tensor and use it in "
-		        "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+	good = good && ag_saves_ok(ctx);
 	ctx->save_failed = false;
 	if (good && f->factory_grad && f->results->count)
 		good = ag_set_requires_grad(ctx, f->results->at[0], true);

@@ -87,7 +87,8 @@ struct ag_saved {
 	struct ag_tensor *t;
 	uint32_t version;
 	bool is_output;
-	bool set; /* once; stays when released */
+	bool set;    /* once; stays when released */
+	bool packed; /* into the node's region, as its holder number `version` */
 	uint32_t output_nr;
 };
 
@@ -107,7 +108,8 @@ struct ag_node {
 	int64_t *ints; /* shapes and dims the formula needs */
 	int64_t *meta; /* per result: dtype | ndim << 8, then its shape */
 	struct ag_hook *hooks;
-	void *extra; /* variable of AccumulateGrad, ag_custom, copy_slices, checkpoint */
+	struct ag_node *region; /* of the checkpoint that has what this one saved */
+	void *extra;            /* variable of AccumulateGrad, ag_custom, copy_slices, checkpoint */
 	double num[2];
 	int64_t few[AG_NODE_WORDS];
 	uint32_t refs;
@@ -167,9 +169,13 @@ struct ag_ctx {
 	struct ag_signature **signatures;
 	uint16_t *name_table; /* hash of torch names to rows, see names.c */
 	struct ag_caching *caching;
-	uint32_t depth;   /* of backward inside backward */
-	bool save_failed; /* an inference tensor was to be saved */
-	void *spare[8];   /* freed blocks by size class */
+	uint32_t depth;         /* of backward inside backward */
+	uint64_t backward;      /* number of the one that runs; 0: none */
+	uint64_t backwards;     /* how many there were */
+	struct ag_node *region; /* of the checkpoint that runs, for what is saved */
+	bool computes_again;    /* it is its second run */
+	bool save_failed;       /* an inference tensor was to be saved, or the run ends */
+	void *spare[8];         /* freed blocks by size class */
 	uint32_t spare_count[8];
 };
 
@@ -242,6 +248,8 @@ void ag_set_history(struct ag_tensor *t, struct ag_node *n);
 /* t (changed in place) does; the node is connected to the old history already. */
 bool ag_rebase_history(struct ag_tensor *t, struct ag_node *n);
 bool ag_check_inplace(struct ag_ctx *ctx, struct ag_tensor *t, bool differentiable);
+/* False, with an error, when something since save_failed was reset must not be saved. */
+bool ag_saves_ok(struct ag_ctx *ctx);
 void ag_node_free_saved(struct ag_node *n);
 void ag_drain(struct ag_ctx *ctx);
 void ag_hooks_free(struct ag_hook *hooks);

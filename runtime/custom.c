@@ -186,6 +186,11 @@ bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32
 		wrap_output(fn, node, inputs, ninputs, &outputs[i]);
 	ctx->save_failed = false;
 	save_all(fn, node, outputs, noutputs);
+	if (!ag_saves_ok(ctx)) {
+		ag_node_release(node);
+		custom_free(fn);
+		return false;
+	}
 	fn->node = node;
 	node->extra = fn;
 	ag_node_release(node);

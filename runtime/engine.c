@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/checkpoint.h"
 #include "runtime/copy_slices.h"
 #include "runtime/engine.h"
 #include "runtime/op.h"
@@ -59,7 +60,10 @@ void ag_bw_set(struct ag_bw *b, uint32_t i, struct ag_tensor *t)
 
 bool ag_node_apply(struct ag_bw *b)
 {
-	return formulas[b->node->kind](b) && b->ctx->error.status == AG_OK;
+	bool good = formulas[b->node->kind](b) && b->ctx->error.status == AG_OK;
+
+	ag_region_done(b->node);
+	return good;
 }
 
 /* ---- the set of nodes */
@@ -485,9 +489,11 @@ static bool run_all(struct task *task)
 {
 	struct ag_ctx *ctx = task->ctx;
 	struct ag_grad_mode mode = ctx->mode;
+	uint64_t outer = ctx->backward;
 	bool good = true;
 	uint32_t i;
 
+	ctx->backward = ++ctx->backwards;
 	ctx->mode.enabled = (task->flags & AG_CREATE_GRAPH) != 0;
 	ctx->depth++;
 	task->heap = ag_alloc(task->count, sizeof(*task->heap));
@@ -499,6 +505,7 @@ static bool run_all(struct task *task)
 		good = run_entry(task, heap_pop(task));
 	}
 	ctx->depth--;
+	ctx->backward = outer;
 	ctx->mode = mode;
 	return good;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/checkpoint.h"
 #include "runtime/copy_slices.h"
 #include "runtime/core.h"
 
@@ -83,8 +84,11 @@ static void each_edge(struct heap *h, const struct thing *x, edge_fn *fn)
 		fn(h, x->t->grad);
 		return;
 	}
-	for (i = 0; i < n->nsaved; i++)
+	for (i = 0; i < n->nsaved; i++) {
 		fn(h, n->saved[i].t);
+		fn(h, ag_region_origin(n, i));
+	}
+	fn(h, n->region);
 	for (i = 0; i < n->nedges; i++)
 		fn(h, n->edges[i].node);
 	if (n->kind == AG_NODE_AccumulateGrad)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/checkpoint.h"
 #include "runtime/core.h"
 
 static const struct {
@@ -138,12 +139,18 @@ const int64_t *ag_node_result(const struct ag_node *n, uint32_t slot, int *ndim,
 static void save(struct ag_node *n, uint32_t i, struct ag_tensor *handle, struct ag_tensor *t)
 {
 	struct ag_saved *s = &n->saved[i];
+	bool is_output = handle != t;
 
 	if (t->inference && !n->ctx->mode.inference) {
 		n->ctx->save_failed = true;
 		ag_release(handle);
 		return;
 	}
+	if (ag_region_save(n, i, t, is_output)) {
+		ag_release(handle);
+		return;
+	}
+	s->is_output = is_output;
 	s->t = handle;
 	s->version = ag_version(t);
 	s->output_nr = t->output_nr;
@@ -164,7 +171,22 @@ void ag_save_output(struct ag_node *n, uint32_t i, struct ag_tensor *t)
 		return;
 	}
 	save(n, i, ag_alias_same(t), t);
-	n->saved[i].is_output = true;
+}
+
+bool ag_saves_ok(struct ag_ctx *ctx)
+{
+	bool ok = !ctx->save_failed;
+
+	ctx->save_failed = false;
+	if (ok)
+		return true;
+	if (ag_checkpoint_stops(ctx))
+		return ag_fail(ctx, AG_ERR_RUNTIME, "all that the checkpoint needs is there");
+	return ag_fail(ctx, AG_ERR_RUNTIME,
+	               "Inference tensors cannot be saved for backward. Please do not use Tensors "
+	               "created in inference mode in computation tracked by autograd. To work "
+	               "around this, you can make a clone to get a normal tensor and use it in "
+	               "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
 }
 
 const char *ag_type_text(const struct ag_tensor *t, char *out, size_t size)
@@ -206,6 +228,8 @@ struct ag_tensor *ag_unpack(struct ag_node *n, uint32_t i)
 
 	if (!s->set)
 		return NULL;
+	if (s->packed)
+		return ag_region_unpack(n, i);
 	if (!s->t)
 		return ag_null(n->ctx, AG_ERR_RUNTIME,
 		               "Trying to backward through the graph a second time (or directly "
@@ -227,17 +251,22 @@ struct ag_tensor *ag_unpack(struct ag_node *n, uint32_t i)
 
 void ag_node_free_saved(struct ag_node *n)
 {
+	struct ag_node *region = n->region;
 	uint32_t i;
 
 	for (i = 0; i < n->nsaved; i++) {
 		struct ag_tensor *t = n->saved[i].t;
 
+		if (n->saved[i].packed)
+			ag_region_forget(n, i);
 		if (!t)
 			continue;
 		n->saved[i].t = NULL;
 		ag_storage_unsave(t->storage);
 		ag_release(t);
 	}
+	n->region = NULL;
+	ag_node_release(region);
 }
 
 static void free_closure(struct ag_closure *closure)

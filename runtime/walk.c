@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/checkpoint.h"
 #include "runtime/copy_slices.h"
 #include "runtime/core.h"
 
@@ -97,8 +98,11 @@ static void from_node(struct walk *w, struct ag_node *n)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->nsaved; i++)
+	for (i = 0; i < n->nsaved; i++) {
 		reach(w, n->saved[i].t, NULL, "saved");
+		reach(w, NULL, ag_region_origin(n, i), "edge");
+	}
+	reach(w, NULL, n->region, "checkpoint");
 	for (i = 0; i < n->nedges; i++)
 		reach(w, NULL, n->edges[i].node, "edge");
 	if (n->kind == AG_NODE_AccumulateGrad)

@@ -540,6 +540,66 @@ static void sum_with_its_factor(void)
 	drop(&w);
 }
 
+/* ---- checkpoints of both kinds, some of them never computed again */
+
+static bool run_module(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs,
+                       uint32_t ninputs, struct ag_results *outputs)
+{
+	struct ag_value x = ag_arg(inputs[0]);
+	struct ag_args args = {&x, 1, NULL, 0};
+
+	(void)ninputs;
+	return ag_module_call(ctx, data, &args, outputs);
+}
+
+static void checkpoints(bool reentrant)
+{
+	struct ag_module *net, *head;
+	struct ag_closure closure = {NULL, NULL, NULL};
+	struct ag_optim *opt;
+	struct ag_tensor *x = NULL, *y = NULL, *loss = NULL;
+	struct ag_results out;
+	int step;
+
+	ag_manual_seed(rt.ctx, 51);
+	net = rt_sequential(LAYER("Linear", N(6), N(16)), PLAIN("Tanh"), LAYER("Dropout", R(0.3)),
+	                    LAYER("Linear", N(16), N(6)), NULL);
+	head = LAYER("Linear", N(6), N(1));
+	opt = rt_optim("SGD", 0.1, 0, net, head);
+	closure.data = net;
+	for (step = 0; step < STEPS; step++) {
+		rt_set(&x, rt_leaf(rt_randn(2, 5, 6)));
+		rt_true(ag_checkpoint(rt.ctx, run_module, closure, &x, 1, reentrant, true, &out));
+		rt_set(&y, out.at[0]);
+		ag_results_release(&out);
+		rt_set(&y, CALL("torch.sigmoid", T(y)));
+		rt_set(&y, rt_forward(head, y));
+		rt_set(&loss, square_mean(y));
+		drop(&y);
+		if (step % 4 != 3) {
+			rt_zero_grad(opt);
+			rt_backward(loss);
+			rt_step(opt);
+		}
+		keep(loss);
+		sample(step);
+	}
+	drop(&x), drop(&loss);
+	ag_optim_release(opt);
+	ag_module_release(head);
+	ag_module_release(net);
+}
+
+static void checkpoints_in_one_node(void)
+{
+	checkpoints(true);
+}
+
+static void checkpoints_with_their_ops(void)
+{
+	checkpoints(false);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -559,6 +619,8 @@ static const struct {
         {"gradients_with_a_graph", gradients_with_a_graph},
         {"rows_written_in_place", rows_written_in_place},
         {"a_sum_that_contains_its_factor", sum_with_its_factor},
+        {"checkpoints_in_one_node", checkpoints_in_one_node},
+        {"checkpoints_with_their_ops", checkpoints_with_their_ops},
 };
 
 static const json_t *recorded_program(const json_t *document, const char *name)

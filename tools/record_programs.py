@@ -13,6 +13,7 @@ import warnings
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from record_ops import AllocationLog
 
@@ -272,6 +273,37 @@ def a_sum_that_contains_its_factor(sample):
         sample()
 
 
+def checkpoints(sample, reentrant):
+    """Every fourth loss keeps its graph; the others have been through backward."""
+    torch.manual_seed(51)
+    net = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Dropout(0.3), nn.Linear(16, 6))
+    head = nn.Linear(6, 1)
+    opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+    kept = []
+    for step in range(STEPS):
+        x = torch.randn(5, 6, requires_grad=True)
+        loss = head(checkpoint(net, x, use_reentrant=reentrant).sigmoid()).pow(2).mean()
+        if step % 4 != 3:
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        kept.append(loss)
+        sample()
+
+
+@program
+def checkpoints_in_one_node(sample):
+    checkpoints(sample, True)
+
+
+@program
+def checkpoints_with_their_ops(sample):
+    checkpoints(sample, False)
+
+
+# What these nodes saved must not be looked at: it would be computed again.
+PACKED = {checkpoints_in_one_node, checkpoints_with_their_ops}
+
 # ------------------------------------------------------------- measuring
 
 
@@ -293,7 +325,7 @@ def saved_by(node):
     return out
 
 
-def reachable_nodes():
+def reachable_nodes(saved=saved_by):
     """How many nodes can be reached from the tensors that Python sees."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -305,7 +337,7 @@ def reachable_nodes():
                 near = [at.grad if at.is_leaf else None, at._base, at.grad_fn]
             else:
                 near = [edge for edge, _ in at.next_functions]
-                near += saved_by(at) + [getattr(at, "variable", None)]
+                near += [*saved(at), getattr(at, "variable", None)]
             for new in near:
                 seen = tensors if isinstance(new, torch.Tensor) else nodes
                 if new is not None and id(new) not in seen:
@@ -316,10 +348,11 @@ def reachable_nodes():
 
 def measured(function):
     nodes = []
+    saved = (lambda node: []) if function in PACKED else saved_by
     gc.freeze()  # what is there already is not looked at: cycles of other programs, too
 
     def sample():
-        nodes.append(reachable_nodes())
+        nodes.append(reachable_nodes(saved))
         AllocationLog.mark()
 
     with AllocationLog() as log:

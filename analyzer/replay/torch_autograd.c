@@ -463,6 +463,8 @@ static bool checkpoint_run(struct ag_ctx *ctx, void *data, struct ag_tensor *con
 		unref(vm, args[i]);
 	free(args);
 	if (is_null(result)) {
+		if (ag_checkpoint_stops(ctx))
+			exc_clear(vm);
 		ag_raise(ctx, AG_ERR_RUNTIME, "exception in checkpoint");
 		return false;
 	}
