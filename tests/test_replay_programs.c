@@ -12,9 +12,10 @@
  * memory.txt, the series measured under PyTorch. */
 
 static const char *const programs[] = {
-        "classes",        "containers",     "errors",         "formatting",     "functions",
-        "generators",     "library",        "lifetimes",      "memory_flat",    "memory_list",
-        "memory_project", "torch_autograd", "torch_printing", "torch_training", "torch_lbfgs",
+        "classes",        "containers",     "errors",         "formatting",
+        "functions",      "generators",     "library",        "lifetimes",
+        "memory_flat",    "memory_list",    "memory_project", "torch_autograd",
+        "torch_printing", "torch_training", "torch_lbfgs",    "torch_checkpoint",
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 

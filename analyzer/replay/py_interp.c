@@ -401,6 +401,8 @@ static struct frame *unwind(struct vm *vm, struct frame *f)
 			f->pc = f->code->func->blocks.at[handler].first;
 			return f;
 		}
+		/* The exception keeps the frame: the frame must not keep the exception. */
+		slot_set(vm, &f->handled, val_null());
 		if (!f->code->library)
 			exc_add_frame(vm, f);
 		f->finished = true;

@@ -41,6 +41,7 @@ struct callback {
 	struct val ctx;    /* of a Function: its context object */
 	struct val *flags; /* which arguments were tensors */
 	uint32_t nflags;
+	struct val *first; /* of a checkpoint: where its first result goes */
 };
 
 static void callback_release(void *data)
@@ -481,8 +482,29 @@ static bool checkpoint_run(struct ag_ctx *ctx, void *data, struct ag_tensor *con
 		if (is_kind(v, K_TENSOR))
 			outputs->at[outputs->count++] = ag_retain(tensor_of(v));
 	}
+	if (c->first) {
+		*c->first = ref(result);
+		c->first = NULL;
+	}
 	unref(vm, result);
 	return true;
+}
+
+/* The result with the tensors that the checkpoint's node made in place of its own. */
+static struct val of_the_node(struct vm *vm, struct val given, struct ag_results *results)
+{
+	struct list *in, *out;
+	uint32_t next = 0;
+
+	if (!is_kind(given, K_TUPLE) && !is_kind(given, K_LIST))
+		return results->count ? torch_wrap(vm, ag_results_take(results, 0)) : ref(given);
+	in = AS(list, given);
+	out = tuple_new(vm, in->count);
+	for (uint32_t i = 0; i < in->count; i++)
+		out->at[i] = is_kind(in->at[i], K_TENSOR)
+		                     ? torch_wrap(vm, ag_results_take(results, next++))
+		                     : ref(in->at[i]);
+	return val_obj(out);
 }
 
 /* checkpoint(run, tensors, reentrant, preserve): run takes the tensors only. */
@@ -490,26 +512,25 @@ NATIVE(checkpoint)
 {
 	struct ag_tensor *inputs[TORCH_MAX_ARGS];
 	struct ag_results results = {0};
+	struct callback *c;
+	struct ag_closure closure = closure_of(vm, a[0], val_null(), &c);
+	struct val first = val_null(), result;
+	bool reentrant = rp_truth(vm, a[2]) > 0;
 	uint32_t count = 0;
-	struct list *t;
-	struct val one;
 
 	(void)n;
+	c->first = &first;
 	for (uint32_t i = 0; i < AS(list, a[1])->count && count < TORCH_MAX_ARGS; i++)
 		inputs[count++] = tensor_of(AS(list, a[1])->at[i]);
-	if (!ag_checkpoint(ctx_of(vm), checkpoint_run, closure_of(vm, a[0], val_null(), NULL),
-	                   inputs, count, rp_truth(vm, a[2]) > 0, rp_truth(vm, a[3]) > 0, &results))
+	if (!ag_checkpoint(ctx_of(vm), checkpoint_run, closure, inputs, count, reentrant,
+	                   rp_truth(vm, a[3]) > 0, &results)) {
+		unref(vm, first);
 		return torch_raise(vm);
-	if (results.count == 1) {
-		one = torch_wrap(vm, ag_results_take(&results, 0));
-		ag_results_release(&results);
-		return one;
 	}
-	t = tuple_new(vm, results.count);
-	for (uint32_t i = 0; i < results.count; i++)
-		t->at[i] = torch_wrap(vm, ag_results_take(&results, i));
+	result = reentrant ? of_the_node(vm, first, &results) : ref(first);
+	unref(vm, first);
 	ag_results_release(&results);
-	return val_obj(t);
+	return result;
 }
 
 /* A handle whose remove() takes the hook away. */

@@ -2,7 +2,7 @@ import _torch
 import torch
 
 
-def checkpoint(function, *args, use_reentrant=True, preserve_rng_state=True, determinism_check="default",
+def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, determinism_check="default",
                debug=False, context_fn=None, **kwargs):
     where = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]
     tensors = [args[i] for i in where]
@@ -14,10 +14,10 @@ def checkpoint(function, *args, use_reentrant=True, preserve_rng_state=True, det
         for i, t in zip(where, inputs):
             full[i] = t
         return function(*full, **kwargs)
-    return _torch.checkpoint(run, tensors, use_reentrant, preserve_rng_state)
+    return _torch.checkpoint(run, tensors, use_reentrant is None or use_reentrant, preserve_rng_state)
 
 
-def checkpoint_sequential(functions, segments, input, use_reentrant=True, **kwargs):
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
     functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(functions) // segments
 
