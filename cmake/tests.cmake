@@ -52,6 +52,10 @@ foreach(source IN LISTS fuzz_sources)
   endif()
 endforeach()
 
+# The replay alone, for developers.
+add_executable(replay_main tests/replay_main.c)
+target_link_libraries(replay_main PRIVATE graphlint_replay graphlint_front)
+
 # Programs that stand on the runtime alone.
 foreach(example train memory_facts)
   add_executable(${example} runtime/examples/${example}.c)

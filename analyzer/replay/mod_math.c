@@ -291,10 +291,12 @@ MATH(math_isqrt)
 	(void)n;
 	if (!rp_index(vm, a[0], &x))
 		return val_null();
+	if (x < 0)
+		return rp_raise(vm, TY_ValueError, "isqrt() argument must be nonnegative");
 	root = (int64_t)sqrt((double)x);
-	while (root > 0 && root * root > x)
+	while (root > 0 && root > x / root)
 		root--;
-	while ((root + 1) * (root + 1) <= x)
+	while (root + 1 <= x / (root + 1))
 		root++;
 	return val_int(root);
 }

@@ -431,6 +431,9 @@ void unknown_drop(struct vm *vm, struct unknown *u, bool all);
 
 /* --- methods of the built-in types, functions of `builtins` */
 void builtins_init(struct vm *vm);
+void properties_init(struct vm *vm);
+/* Whether a module stands for one of Python's or torch's, and may lack names. */
+bool is_of_library(const struct module *m);
 void types_init(struct vm *vm);
 extern const struct native_def object_methods[], type_methods[], int_methods[], float_methods[];
 extern const struct native_def str_methods[], bytes_methods[], list_methods[], tuple_methods[];

@@ -79,6 +79,8 @@ static struct val class_special(struct vm *vm, struct cls *c, struct str *name)
 		return c->bases->count ? ref(c->bases->at[0]) : val_none();
 	if (name == vm->n[PN_dict])
 		return ref_obj(c->ns);
+	if (name == vm->n[PN_doc])
+		return val_none();
 	if (name == vm->n[PN_mro]) {
 		struct list *mro = tuple_new(vm, c->mro_count);
 
@@ -262,6 +264,11 @@ struct val rp_attr_find(struct vm *vm, struct val o, struct str *name)
 	return v;
 }
 
+bool is_of_library(const struct module *m)
+{
+	return m->library || m->native;
+}
+
 /* The library does not have all that is there, nor does code that runs by itself. */
 static bool is_stood_in(struct vm *vm, struct val o, const struct str *name)
 {
@@ -272,7 +279,7 @@ static bool is_stood_in(struct vm *vm, struct val o, const struct str *name)
 	if (name->length > 4 && name->at[0] == '_' && name->at[1] == '_')
 		return false;
 	if (is_kind(o, K_MODULE))
-		return AS(module, o)->library != NULL;
+		return is_of_library(AS(module, o));
 	if (is_kind(o, K_CLASS))
 		return AS(cls, o)->flags & CLS_OPAQUE;
 	if (o.tag == PY_OBJECT && o.as.o->kind == K_INSTANCE && cls->flags & CLS_LIBRARY)

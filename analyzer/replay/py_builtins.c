@@ -164,16 +164,53 @@ BUILTIN(builtin_round)
 	return v;
 }
 
+/* base to the power of exponent, modulo m, by squaring; takes base and exponent. */
+static struct val modular_power(struct vm *vm, struct val base, struct val exponent, struct val m)
+{
+	struct val result = int_binary(vm, SUB_binary_modulo, val_int(1), m);
+
+	while (!is_null(result) && !is_null(base) && !is_null(exponent) && int_truth(exponent) &&
+	       vm_work(vm, 1)) {
+		struct val odd = int_binary(vm, SUB_binary_and, exponent, val_int(1));
+
+		if (int_truth(odd)) {
+			slot_set(vm, &result, int_binary(vm, SUB_binary_multiply, result, base));
+			slot_set(vm, &result, int_binary(vm, SUB_binary_modulo, result, m));
+		}
+		slot_set(vm, &base, int_binary(vm, SUB_binary_multiply, base, base));
+		slot_set(vm, &base, int_binary(vm, SUB_binary_modulo, base, m));
+		slot_set(vm, &exponent,
+		         int_binary(vm, SUB_binary_shift_right, exponent, val_int(1)));
+	}
+	unref(vm, base);
+	unref(vm, exponent);
+	if (is_null(vm->exc))
+		return result;
+	unref(vm, result);
+	return val_null();
+}
+
 BUILTIN(builtin_pow)
 {
-	struct val v = rp_binary(vm, SUB_binary_power, a[0], a[1]), m;
+	struct val fn;
 
 	(void)n;
-	if (is_missing(a[2]) || is_null(v))
-		return v;
-	m = rp_binary(vm, SUB_binary_modulo, v, a[2]);
-	unref(vm, v);
-	return m;
+	if (is_missing(a[2]) || is_none(a[2]))
+		return rp_binary(vm, SUB_binary_power, a[0], a[1]);
+	if (is_any_int(a[0]) && is_any_int(a[1]) && is_any_int(a[2])) {
+		if (int_compare(a[1], val_int(0)) < 0)
+			return rp_raise(vm, TY_ValueError,
+			                "base is not invertible for the given modulus");
+		return modular_power(vm, ref(a[0]), ref(a[1]), a[2]);
+	}
+	fn = rp_attr_chars(vm, a[0], "__pow__");
+	if (!is_null(fn)) {
+		struct val result = rp_call2(vm, fn, a[1], a[2]);
+
+		unref(vm, fn);
+		return result;
+	}
+	return fn;
 }
 
 BUILTIN(builtin_divmod)
@@ -639,4 +676,5 @@ void builtins_init(struct vm *vm)
 	type_add(vm, vm->t[TY_slice], slice_methods);
 	type_method(vm, vm->t[TY_dict], "fromkeys", DESC_CLASSMETHOD, dict_class_methods);
 	type_method(vm, vm->t[TY_deque], "maxlen", DESC_PROPERTY, deque_properties);
+	properties_init(vm);
 }

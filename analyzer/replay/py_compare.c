@@ -65,7 +65,7 @@ static struct val compare_lists(struct vm *vm, enum ir_sub sub, struct list *a, 
 		struct val x, y, result;
 		int same;
 
-		if (val_same(a->at[i], b->at[i]) && a->at[i].tag != PY_FLOAT)
+		if (val_same(a->at[i], b->at[i]))
 			continue;
 		x = ref(a->at[i]);
 		y = ref(b->at[i]);
@@ -377,7 +377,7 @@ static int contains_by_iteration(struct vm *vm, struct val box, struct val v)
 	if (is_null(it))
 		return -1;
 	while (!yes && !is_null(item = rp_next(vm, it))) {
-		yes = val_same(item, v) && item.tag != PY_FLOAT ? 1 : rp_eq(vm, item, v);
+		yes = val_same(item, v) ? 1 : rp_eq(vm, item, v);
 		unref(vm, item);
 		if (!vm_work(vm, 1))
 			yes = -1;

@@ -373,6 +373,18 @@ METHOD(set_difference)
 	return set_with(vm, a, SUB_binary_subtract);
 }
 
+METHOD(set_symmetric_difference)
+{
+	struct dict *d = set_new(vm, false);
+	struct val result = set_add_all(vm, d, a[1])
+	                            ? rp_binary(vm, SUB_binary_xor, a[0], val_obj(d))
+	                            : val_null();
+
+	(void)n;
+	unref_obj(vm, d);
+	return result;
+}
+
 static struct val set_compare(struct vm *vm, struct val *a, enum ir_sub sub)
 {
 	struct dict *d = set_new(vm, false);
@@ -420,6 +432,7 @@ const struct native_def set_methods[] = {
         {"union", set_union, "self *others"},
         {"intersection", set_intersection, "self *others"},
         {"difference", set_difference, "self *others"},
+        {"symmetric_difference", set_symmetric_difference, "self other"},
         {"issubset", set_issubset, "self other"},
         {"issuperset", set_issuperset, "self other"},
         {"isdisjoint", set_isdisjoint, "self other"},

@@ -81,22 +81,22 @@ METHOD(list_pop_method)
 }
 
 /* Index of the first equal element, -1: none, -2: exception. */
-static int64_t find_equal(struct vm *vm, struct list *list, struct val v)
+/* -1: it is not there; -2: an exception */
+static int64_t find_equal(struct vm *vm, struct list *list, struct val v, int64_t start,
+                          int64_t stop)
 {
-	for (uint32_t i = 0; i < list->count; i++) {
-		int same = val_same(list->at[i], v) && v.tag != PY_FLOAT
-		                   ? 1
-		                   : rp_eq(vm, list->at[i], v);
+	for (int64_t i = start; i < stop && i < list->count; i++) {
+		int same = val_same(list->at[i], v) ? 1 : rp_eq(vm, list->at[i], v);
 
 		if (same)
-			return same > 0 ? (int64_t)i : -2;
+			return same > 0 ? i : -2;
 	}
 	return -1;
 }
 
 METHOD(list_remove_method)
 {
-	int64_t at = find_equal(vm, LIST(a[0]), a[1]);
+	int64_t at = find_equal(vm, LIST(a[0]), a[1], 0, INT64_MAX);
 
 	(void)n;
 	if (at == -1)
@@ -108,12 +108,19 @@ METHOD(list_remove_method)
 
 METHOD(list_index_method)
 {
-	int64_t at = find_equal(vm, LIST(a[0]), a[1]);
+	int64_t start, stop, at;
 	struct val shown;
 
 	(void)n;
+	if (!arg_int(vm, a[2], 0, &start) || !arg_int(vm, a[3], INT64_MAX, &stop))
+		return val_null();
+	start += start < 0 ? LIST(a[0])->count : 0;
+	stop += stop < 0 ? LIST(a[0])->count : 0;
+	at = find_equal(vm, LIST(a[0]), a[1], start < 0 ? 0 : start, stop);
 	if (at >= 0)
 		return val_int(at);
+	if (at == -1 && is_kind(a[0], K_TUPLE))
+		return rp_raise(vm, TY_ValueError, "tuple.index(x): x not in tuple");
 	if (at == -1) {
 		shown = rp_repr(vm, a[1]);
 		rp_raise(vm, TY_ValueError, "%s is not in list",
@@ -286,7 +293,7 @@ METHOD(iter_method)
 
 METHOD(contains_method)
 {
-	int64_t at = find_equal(vm, LIST(a[0]), a[1]);
+	int64_t at = find_equal(vm, LIST(a[0]), a[1], 0, INT64_MAX);
 
 	(void)n;
 	return at == -2 ? val_null() : val_bool(at >= 0);
@@ -497,6 +504,55 @@ METHOD(deque_rotate)
 	return val_none();
 }
 
+/* A list's method on the items. */
+static struct val by_list(struct vm *vm, struct val *a, const char *method, uint32_t nargs)
+{
+	struct deque *d = AS(deque, a[0]);
+	struct list *items = list_from(vm, a[0]);
+	struct val result;
+
+	if (!items)
+		return val_null();
+	result = rp_call_method(vm, val_obj(items), method, a + 1, nargs);
+	if (!is_null(result)) {
+		while (d->count)
+			unref(vm, deque_pop(vm, d, true));
+		deque_extend(vm, d, val_obj(items), false);
+	}
+	unref_obj(vm, items);
+	return result;
+}
+
+METHOD(deque_count)
+{
+	(void)n;
+	return by_list(vm, a, "count", 1);
+}
+
+METHOD(deque_index)
+{
+	(void)n;
+	return by_list(vm, a, "index", 1);
+}
+
+METHOD(deque_remove)
+{
+	(void)n;
+	return by_list(vm, a, "remove", 1);
+}
+
+METHOD(deque_insert)
+{
+	(void)n;
+	return by_list(vm, a, "insert", 2);
+}
+
+METHOD(deque_reverse)
+{
+	(void)n;
+	return by_list(vm, a, "reverse", 0);
+}
+
 METHOD(deque_copy)
 {
 	struct deque *d = deque_new(vm, AS(deque, a[0])->maxlen);
@@ -530,6 +586,11 @@ const struct native_def deque_methods[] = {
         {"clear", deque_clear, "self"},
         {"rotate", deque_rotate, "self ? n"},
         {"copy", deque_copy, "self"},
+        {"count", deque_count, "self item"},
+        {"index", deque_index, "self item"},
+        {"remove", deque_remove, "self item"},
+        {"insert", deque_insert, "self index item"},
+        {"reverse", deque_reverse, "self"},
         {"__len__", deque_len, "self"},
         {0},
 };

@@ -8,24 +8,19 @@
 void float_repr(struct text *out, double f)
 {
 	char digits[40], *e;
-	int exponent;
-	bool negative;
+	int exponent, precision = 0;
 
 	if (f != f || isinf(f)) {
 		text_add_chars(out, f != f ? "nan" : f > 0 ? "inf" : "-inf");
 		return;
 	}
-	for (int precision = 0; precision < 18; precision++) {
+	do {
 		snprintf(digits, sizeof(digits), "%.*e", precision, f);
-		if (strtod(digits, NULL) == f)
-			break;
-	}
+	} while (strtod(digits, NULL) != f && ++precision < 18);
 	e = strchr(digits, 'e');
 	exponent = (int)strtol(e + 1, NULL, 10);
-	negative = digits[0] == '-';
 	if (exponent >= -4 && exponent < 16) {
-		int after =
-		        (int)(e - digits) - negative - 2 - exponent; /* digits after the point */
+		int after = precision - exponent;
 
 		text_print(out, "%.*f", after > 0 ? after : 1, f);
 		return;

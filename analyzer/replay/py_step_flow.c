@@ -16,7 +16,8 @@ static struct val import_from(struct vm *vm, struct val module, struct str *name
 		int length = snprintf(full, sizeof(full), "%s.%s", AS(module, module)->name->at,
 		                      name->at);
 
-		if (length > 0 && (size_t)length < sizeof(full)) {
+		if (length > 0 && (size_t)length < sizeof(full) &&
+		    !is_of_library(AS(module, module))) {
 			v = module_import(vm, full, NULL);
 			if (!is_null(v))
 				return v;
@@ -24,6 +25,8 @@ static struct val import_from(struct vm *vm, struct val module, struct str *name
 				return v;
 			exc_clear(vm);
 		}
+		if (is_of_library(AS(module, module)))
+			return rp_attr(vm, module, name);
 		return rp_raise(vm, TY_ImportError, "cannot import name '%s' from '%s'", name->at,
 		                AS(module, module)->name->at);
 	}

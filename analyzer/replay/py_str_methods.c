@@ -217,14 +217,17 @@ METHOD(str_splitlines)
 {
 	struct list *out = list_new(vm, 4);
 	const char *at = STR(a[0])->at, *end = at + STR(a[0])->length;
+	bool keep = !is_missing(a[1]) && rp_truth(vm, a[1]) > 0;
 
 	(void)n;
 	while (at < end) {
-		const char *stop = at + strcspn(at, "\r\n");
+		const char *stop = at, *next;
 
-		stop = stop > end ? end : stop;
-		list_push(vm, out, same_kind(vm, a[0], at, (size_t)(stop - at)));
-		at = stop + (stop < end && stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
+		while (stop < end && *stop != '\r' && *stop != '\n')
+			stop++;
+		next = stop + (stop == end ? 0 : stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
+		list_push(vm, out, same_kind(vm, a[0], at, (size_t)((keep ? next : stop) - at)));
+		at = next;
 	}
 	return val_obj(out);
 }
@@ -283,24 +286,47 @@ METHOD(str_replace)
 	return result;
 }
 
-static int starts_with(struct str *s, struct str *part, bool end)
+/* -1: an exception */
+static int has_affix(struct vm *vm, struct str *s, struct val part, bool end)
 {
-	return s->length >= part->length &&
-	       memcmp(s->at + (end ? s->length - part->length : 0), part->at, part->length) == 0;
+	struct str *p = STR(part);
+
+	if (!is_kind(part, K_BYTES) && !arg_str(vm, part, "must be str or a tuple of str"))
+		return -1;
+	return s->length >= p->length &&
+	       memcmp(s->at + (end ? s->length - p->length : 0), p->at, p->length) == 0;
+}
+
+/* The part of the text between the bounds a[2] and a[3]. */
+static struct val between(struct vm *vm, struct val *a)
+{
+	struct slice *slice;
+	struct val part;
+
+	if (is_missing(a[2]) && is_missing(a[3]))
+		return ref(a[0]);
+	slice = rp_new(vm, K_SLICE, vm->t[TY_slice], sizeof(*slice));
+	slice->start = is_missing(a[2]) ? val_none() : ref(a[2]);
+	slice->stop = is_missing(a[3]) ? val_none() : ref(a[3]);
+	slice->step = val_none();
+	part = rp_item(vm, a[0], val_obj(slice));
+	unref_obj(vm, slice);
+	return part;
 }
 
 static struct val affix(struct vm *vm, struct val *a, bool end)
 {
-	if (is_kind(a[1], K_TUPLE)) {
-		for (uint32_t i = 0; i < AS(list, a[1])->count; i++)
-			if (starts_with(STR(a[0]), STR(AS(list, a[1])->at[i]), end))
-				return val_bool(true);
-		return val_bool(false);
-	}
-	if (!is_kind(a[1], K_STR) && !is_kind(a[1], K_BYTES))
-		return arg_str(vm, a[1], "first arg must be str or a tuple of str") ? val_null()
-		                                                                    : val_null();
-	return val_bool(starts_with(STR(a[0]), STR(a[1]), end));
+	struct val part = between(vm, a);
+	uint32_t count = is_kind(a[1], K_TUPLE) ? AS(list, a[1])->count : 1;
+	int yes = 0;
+
+	if (is_null(part))
+		return part;
+	for (uint32_t i = 0; i < count && !yes; i++)
+		yes = has_affix(vm, STR(part),
+		                is_kind(a[1], K_TUPLE) ? AS(list, a[1])->at[i] : a[1], end);
+	unref(vm, part);
+	return yes < 0 ? val_null() : val_bool(yes);
 }
 
 METHOD(str_startswith)

@@ -122,7 +122,11 @@ static bool has_rule(struct replay *r)
 
 static bool is_done(struct replay *r)
 {
-	const uint32_t count = r->result->count, wanted = r->request->iterations;
+	const uint32_t count = r->result->count;
+	/* What no script ends, ends here: a function called by itself may loop for ever. */
+	const uint32_t wanted = r->request->iterations ? r->request->iterations
+	                        : r->vm->forgiving     ? REPLAY_STEPS
+	                                               : 0;
 
 	if (!wanted || count < wanted)
 		return false;

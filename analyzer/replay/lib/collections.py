@@ -43,7 +43,12 @@ class OrderedDict(dict):
     def __repr__(self):
         if not self:
             return "OrderedDict()"
-        return "OrderedDict(%s)" % dict.__repr__(self)
+        return "OrderedDict(%r)" % list(self.items())
+
+    def __eq__(self, other):
+        if isinstance(other, OrderedDict):
+            return list(self.items()) == list(other.items())
+        return dict(self) == other
 
 
 class Counter(dict):
@@ -156,6 +161,10 @@ class ChainMap(dict):
         self.maps = list(maps) or [{}]
         for mapping in reversed(self.maps):
             self.update(mapping)
+
+    def __setitem__(self, key, value):
+        self.maps[0][key] = value
+        dict.__setitem__(self, key, value)
 
 
 class UserDict(dict):

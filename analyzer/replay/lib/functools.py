@@ -43,7 +43,13 @@ class partialmethod:
 
 def reduce(function, sequence, *initial):
     it = iter(sequence)
-    value = initial[0] if initial else next(it)
+    if initial:
+        value = initial[0]
+    else:
+        try:
+            value = next(it)
+        except StopIteration:
+            raise TypeError("reduce() of empty iterable with no initial value") from None
     for element in it:
         value = function(value, element)
     return value
