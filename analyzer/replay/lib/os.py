@@ -1,7 +1,13 @@
 import _support
 import os.path as path
 
-environ = {}
+
+class _Environment(dict):
+    def __missing__(self, key):
+        return _support.unknown("os.environ[%r]" % (key,))
+
+
+environ = _Environment()
 sep = "/"
 name = "posix"
 linesep = "\n"
@@ -40,7 +46,7 @@ def getpid():
 
 
 def system(command):
-    return 0
+    return _support.unknown("os.system()")
 
 
 def walk(top):
