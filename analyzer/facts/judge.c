@@ -400,13 +400,28 @@ static bool trains_around(const struct analysis *a, const struct pending *p)
 	       any_inside(a, a->backwards.at, a->backwards.count, where, loop);
 }
 
+/* Carried or gathered in a variable of one forward pass: what is done with the outcome
+ * shows where the model is called. */
+static bool ends_with_forward(const struct analysis *a, const struct pending *p)
+{
+	if (p->kind != EVENT_STORE && p->kind != EVENT_CHAIN)
+		return false;
+	for (context_id c = p->context; c.n != 0; c = context_get(a, c)->parent)
+		if (sym_is(context_get(a, c)->func->name, SYM_forward) &&
+		    (p->carrier.slot != 0 ||
+		     (p->holder.n && made_inside(a, def_of(a, p->holder), c, (loop_id){0}))))
+			return true;
+	return false;
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p) || is_computation(a, p))
+	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p) || is_computation(a, p) ||
+	    ends_with_forward(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:
