@@ -12,12 +12,17 @@ static value_id unknown_argument(struct root *root, uint32_t part)
 	return value;
 }
 
+struct root_function {
+	object_id id;    /* under its decorators */
+	object_id outer; /* with them */
+};
+
 /* Calls with something unknown for each parameter, the receiver aside. */
 static value_id call_with_unknowns(struct root *root, struct activation *caller,
-                                   struct state *state, object_id function, value_id receiver,
-                                   uint32_t part)
+                                   struct state *state, struct root_function function,
+                                   value_id receiver, uint32_t part)
 {
-	const struct ir_func *func = def_of(root->a, function)->func;
+	const struct ir_func *func = def_of(root->a, function.id)->func;
 	VEC(struct argument) arguments = {0};
 	struct state *before = root->state;
 	value_id result;
@@ -36,7 +41,7 @@ static value_id call_with_unknowns(struct root *root, struct activation *caller,
 			         (struct argument){unknown_argument(root, part * 32 + p), name});
 	}
 	result = call_object(root->a, caller, state,
-	                     (struct call){0, part, arguments.at, arguments.count}, function);
+	                     (struct call){0, part, arguments.at, arguments.count}, function.outer);
 	root->state = before;
 	return result;
 }
@@ -68,7 +73,7 @@ static void restart(struct analysis *a)
 	a->exhausted = false;
 }
 
-static void run_function_root(struct root *root, object_id function)
+static void run_function_root(struct root *root, struct root_function function)
 {
 	struct state *state = state_copy(root->a, root->state);
 	value_id result;
@@ -185,7 +190,8 @@ static void run_method(struct root *root, struct state *state, const struct cand
 	                        ? modes_of(root->a, (enum api_mode)contract->mode, (value_id){0})
 	                        : MODE_ON;
 	root->a->trains |= contract && contract->mode == API_MODE_ON;
-	result = call_with_unknowns(root, &root->methods, branch, method->id, self, part);
+	result = call_with_unknowns(root, &root->methods, branch,
+	                            (struct root_function){method->id, method->outer}, self, part);
 	if (contract && contract->need == API_NEED_RESULT)
 		graph_backward(root->a, branch, result, false);
 	else if (!contract || contract->need == API_NEED_NOTHING)
@@ -356,7 +362,7 @@ static void run_nested(struct root *root)
 		else if (def->kind == OBJECT_FUNCTION && def->file == root->file &&
 		         !was_executed(root->a, root->file, def->func) &&
 		         tells_anything(root, def->func))
-			run_function_root(root, nested.id);
+			run_function_root(root, (struct root_function){nested.id, nested.id});
 	}
 	root->state = before;
 	memset(&root->a->nested, 0, sizeof(root->a->nested));
@@ -375,7 +381,7 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 		if (class_needs_run(root, candidate->id))
 			run_class_root(root, candidate->id);
 	} else if (!runs_already(root, candidate)) {
-		run_function_root(root, candidate->outer);
+		run_function_root(root, (struct root_function){candidate->id, candidate->outer});
 	}
 	run_nested(root);
 	events_doubt(root->a, before);
