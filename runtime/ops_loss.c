@@ -134,21 +134,116 @@ bool op_run_mse_loss(struct ag_frame *f)
 	       pointwise_loss(f, AG_NODE_MseLoss, in, 2, 2, map_mse, p, r, true);
 }
 
-bool bw_MseLoss(struct ag_bw *b)
+/* scale * clamp(x - y, -edge, edge) * grad */
+static void map_loss_slope(int64_t n, double *out, const double *const *in, const double *p)
 {
-	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *grad;
-	double norm = 2;
+	int64_t i;
+
+	for (i = 0; i < n; i++)
+		out[i] = p[1] * fmax(fmin(in[1][i] - in[2][i], p[0]), -p[0]) * in[0][i];
+}
+
+/* Whether the slope still changes: scale where |x - y| is within the edge. */
+static void map_loss_bend(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++)
+		out[i] = fabs(in[0][i] - in[1][i]) < p[0] ? p[1] : 0;
+}
+
+/* grad, input, target, kind of node, edge, scale */
+bool op_run_loss_backward(struct ag_frame *f)
+{
+	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2)}, *out;
+	struct ag_value both[2] = {ag_arg(in[1]), ag_arg(in[2])};
+	double p[2] = {arg_f(f, 4), arg_f(f, 5)};
+	const int64_t kind = arg_i(f, 3);
+	struct ag_node *node;
+	uint32_t i;
+
+	if (kind != AG_NODE_MseLossBackward && kind != AG_NODE_SmoothL1LossBackward &&
+	    kind != AG_NODE_HuberLossBackward)
+		return ag_fail(f->ctx, AG_ERR_VALUE, "no such loss");
+	out = ag_make(f->ctx, ag_result_type(f->ctx, both, 2), in[1]->ndim, in[1]->shape, true);
+	if (!out)
+		return false;
+	node = ag_record(f->ctx, (enum ag_node_kind)kind, in, 3, 3, 0);
+	if (node) {
+		memcpy(node->num, p, sizeof(node->num));
+		for (i = 0; i < 3; i++)
+			ag_save_input(node, i, in[i]);
+	}
+	ag_map(out, in, 3, map_loss_slope, p);
+	return ag_finish(f, out, node);
+}
+
+static struct ag_tensor *loss_slope(struct ag_bw *b, enum ag_node_kind kind, struct ag_tensor *g,
+                                    struct ag_tensor *x, struct ag_tensor *y, const double *p)
+{
+	struct ag_value v[6] = {ag_arg(g),    ag_arg(x),      ag_arg(y),
+	                        ag_int(kind), ag_float(p[0]), ag_float(p[1])};
+
+	return op_call(B_CTX, AG_OP_loss_backward, v, 6);
+}
+
+/* Both gradients of a loss whose slope is clamp(x - y, -edge, edge) * scale. */
+static bool bw_by_slope(struct ag_bw *b, enum ag_node_kind kind, double edge, double scale)
+{
+	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1);
+	double p[2] = {edge, scale};
 
 	if (!x || !y)
 		return false;
 	if (b->node->ints[0] == AG_REDUCE_MEAN)
-		norm /= (double)x->numel;
-	grad = op_mul(c, op_mul_number(c, op_sub(c, x, y), norm), B_GRAD);
-	B_SET(0, grad);
+		p[1] /= (double)x->numel;
+	if (B_WANT(0))
+		B_SET(0, loss_slope(b, kind, B_GRAD, x, y, p));
 	if (B_WANT(1))
-		B_SET(1, op_neg(c, grad));
+		B_SET(1, loss_slope(b, kind, B_GRAD, y, x, p));
 	return true;
+}
+
+static bool bw_of_slope(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *g = B_SAVED(0), *in[2] = {B_SAVED(1), B_SAVED(2)}, *bend, *inner;
+
+	if (!g || !in[0] || !in[1])
+		return false;
+	if (B_WANT(0))
+		B_SET(0, op_sum_to(c,
+		                   loss_slope(b, (enum ag_node_kind)b->node->kind, B_GRAD, in[0],
+		                              in[1], b->node->num),
+		                   g->ndim, g->shape));
+	if (!B_WANT(1) && !B_WANT(2))
+		return true;
+	inner = op_mul(c, B_GRAD, g);
+	if (isinf(b->node->num[0])) {
+		inner = op_mul_n(c, inner, b->node->num[1]);
+	} else {
+		bend = ag_make(c, (enum ag_dtype)in[0]->dtype, in[0]->ndim, in[0]->shape, true);
+		if (!bend)
+			return false;
+		scoped(c, bend);
+		ag_map(bend, in, 2, map_loss_bend, b->node->num);
+		inner = op_mul(c, inner, bend);
+	}
+	if (B_WANT(1))
+		B_SET(1, inner);
+	if (B_WANT(2))
+		B_SET(2, op_neg(c, inner));
+	return true;
+}
+
+bool bw_MseLoss(struct ag_bw *b)
+{
+	return bw_by_slope(b, AG_NODE_MseLossBackward, INFINITY, 2);
+}
+
+bool bw_MseLossBackward(struct ag_bw *b)
+{
+	return bw_of_slope(b);
 }
 
 bool op_run_l1_loss(struct ag_frame *f)
@@ -206,35 +301,26 @@ bool op_run_huber_loss(struct ag_frame *f)
 	       pointwise_loss(f, AG_NODE_HuberLoss, in, 2, 2, map_huber, p, r, false);
 }
 
-/* slope: clamp(x - y, -edge, edge) * scale */
-static bool clipped(struct ag_bw *b, double scale)
-{
-	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = B_SAVED(0), *y = B_SAVED(1), *grad;
-	double edge = b->node->num[0];
-	struct ag_value v[3];
-
-	if (!x || !y)
-		return false;
-	v[0] = ag_arg(op_sub(c, x, y));
-	v[1] = ag_float(-edge);
-	v[2] = ag_float(edge);
-	grad = op_mul_n(c, op_call(c, AG_OP_clamp, v, 3), scale);
-	grad = op_mul(c, grad, scaled(b, x));
-	B_SET(0, grad);
-	if (B_WANT(1))
-		B_SET(1, op_neg(c, grad));
-	return true;
-}
-
 bool bw_SmoothL1Loss(struct ag_bw *b)
 {
-	return clipped(b, 1 / b->node->num[0]);
+	const double edge = b->node->num[0];
+
+	return bw_by_slope(b, AG_NODE_SmoothL1LossBackward, edge, 1 / edge);
 }
 
 bool bw_HuberLoss(struct ag_bw *b)
 {
-	return clipped(b, 1);
+	return bw_by_slope(b, AG_NODE_HuberLossBackward, b->node->num[0], 1);
+}
+
+bool bw_SmoothL1LossBackward(struct ag_bw *b)
+{
+	return bw_of_slope(b);
+}
+
+bool bw_HuberLossBackward(struct ag_bw *b)
+{
+	return bw_of_slope(b);
 }
 
 /* ---- binary cross-entropy */
