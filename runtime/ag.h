@@ -205,7 +205,8 @@ enum ag_op_flags {
 	AG_OPF_RANDOM = 4,  /* draws from the generator */
 	AG_OPF_DATA = 8,    /* the shape of the result depends on data */
 	AG_OPF_NOGRAD = 16, /* the result never requires grad */
-	AG_OPF_LIST = 32    /* the result is a tuple of any length (split, unbind) */
+	AG_OPF_LIST = 32,   /* the result is a tuple of any length (split, unbind) */
+	AG_OPF_COMPLEX = 64 /* right for complex numbers; others give no data for them */
 };
 
 struct ag_op_info {

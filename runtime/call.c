@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/element.h"
 #include "runtime/frame.h"
 #include "runtime/names.h"
 
@@ -85,6 +86,49 @@ static bool missing_tensor(const struct ag_frame *f)
 	return s->count != f->count;
 }
 
+static bool is_complex(const struct ag_tensor *t)
+{
+	return t && ag_category((enum ag_dtype)t->dtype) == 3;
+}
+
+/* Whether an argument is complex; *shares, whether one is in storage `in`. */
+static bool any_complex(const struct ag_frame *f, const struct ag_storage *in, bool *shares)
+{
+	bool any = false;
+	uint32_t i, k;
+
+	for (i = 0; i < f->count; i++) {
+		const struct ag_value *v = &f->v[i];
+		const struct ag_value *items = v->kind == AG_LIST ? v->as.list : v;
+		uint32_t count = v->kind == AG_LIST ? v->count : 1;
+
+		for (k = 0; k < count; k++) {
+			if (items[k].kind != AG_TENSOR || !is_complex(items[k].as.tensor))
+				continue;
+			any = true;
+			*shares |= items[k].as.tensor->storage == in;
+		}
+	}
+	return any;
+}
+
+/* Kernels read the real parts of complex numbers: what they made of them is not known.
+ * A view is what it was. */
+static void forget_complex(struct ag_frame *f)
+{
+	uint32_t i;
+
+	if (!f->ctx->has_complex || (ag_op_info(f->op)->flags & AG_OPF_COMPLEX))
+		return;
+	for (i = 0; i < f->results->count; i++) {
+		struct ag_tensor *t = f->results->at[i];
+		bool shares = false;
+
+		if (t && any_complex(f, t->storage, &shares) && (f->inplace || !shares))
+			ag_storage_drop_data(t->storage);
+	}
+}
+
 static bool frame_run(struct ag_frame *f)
 {
 	struct ag_ctx *ctx = f->ctx;
@@ -104,6 +148,8 @@ static bool frame_run(struct ag_frame *f)
 	good = run[f->op](f);
 	ag_scope_close(ctx, mark);
 	good = good && ag_saves_ok(ctx);
+	if (good)
+		forget_complex(f);
 	ctx->save_failed = false;
 	if (good && f->factory_grad && f->results->count)
 		good = ag_set_requires_grad(ctx, f->results->at[0], true);

@@ -38,7 +38,7 @@ bool ag_checkpoint_again(struct ag_ctx *ctx, struct ag_checkpoint *cp,
 
 bool ag_region_run(struct ag_ctx *ctx, struct ag_checkpoint *cp, struct ag_tensor *const *inputs,
                    uint32_t ninputs, struct ag_results *outputs);
-/* Node n saves t as its i-th: true if that is all there is to do. */
+/* Node n saves t as its i-th while a region runs: true if that is all there is to do. */
 bool ag_region_save(struct ag_node *n, uint32_t i, struct ag_tensor *t, bool is_output);
 struct ag_tensor *ag_region_unpack(struct ag_node *n, uint32_t i);
 void ag_region_forget(struct ag_node *n, uint32_t i);

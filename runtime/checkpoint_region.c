@@ -122,7 +122,7 @@ static void fill(struct ag_ctx *ctx, struct ag_tensor *t)
 
 bool ag_region_save(struct ag_node *n, uint32_t i, struct ag_tensor *t, bool is_output)
 {
-	if (!n->ctx->region || t->wrapped_number)
+	if (t->wrapped_number)
 		return false;
 	if (n->ctx->computes_again) {
 		fill(n->ctx, t);

@@ -173,6 +173,7 @@ struct ag_ctx {
 	uint64_t backward;      /* number of the one that runs; 0: none */
 	uint64_t backwards;     /* how many there were */
 	struct ag_node *region; /* of the checkpoint that runs, for what is saved */
+	bool has_complex;       /* complex tensors were made */
 	bool computes_again;    /* it is its second run */
 	bool save_failed;       /* an inference tensor was to be saved, or the run ends */
 	void *spare[8];         /* freed blocks by size class */

@@ -62,7 +62,8 @@ bool ag_node_apply(struct ag_bw *b)
 {
 	bool good = formulas[b->node->kind](b) && b->ctx->error.status == AG_OK;
 
-	ag_region_done(b->node);
+	if (b->node->region)
+		ag_region_done(b->node);
 	return good;
 }
 

@@ -146,7 +146,7 @@ static void save(struct ag_node *n, uint32_t i, struct ag_tensor *handle, struct
 		ag_release(handle);
 		return;
 	}
-	if (ag_region_save(n, i, t, is_output)) {
+	if (n->ctx->region && ag_region_save(n, i, t, is_output)) {
 		ag_release(handle);
 		return;
 	}

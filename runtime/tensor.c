@@ -95,6 +95,7 @@ struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, con
 	t = tensor_raw(ctx);
 	t->storage = s;
 	t->dtype = (uint8_t)dtype;
+	ctx->has_complex |= dtype >= AG_C64;
 	ag_set_shape(t, ndim, shape, NULL);
 	return t;
 }

@@ -23,5 +23,8 @@ bool row_check_memory(const json_t *document, const json_t *row, bool meta,
 bool row_check_second(const json_t *document, const json_t *row, struct row_message *message);
 /* Gradients against central differences, in double. */
 bool row_check_gradients(const json_t *document, const json_t *row, struct row_message *message);
+/* With complex numbers for real ones: an error, no data, or what is right; never a number that
+ * took them for real ones. */
+bool row_check_complex(const json_t *document, const json_t *row, struct row_message *message);
 
 #endif

@@ -130,6 +130,35 @@ static struct ag_tensor *make_input(struct ag_ctx *ctx, struct ag_random *random
 	return tensor_of(ctx, spec, singles, whole ? integers : NULL);
 }
 
+static float imaginary(size_t i, enum row_part part, uint32_t input)
+{
+	return part == ROW_OTHER_COMPLEX ? 0.9F - (float)(i % 7) / 8
+	                                 : 0.15F + (float)((i + input) % 4) / 5;
+}
+
+/* Complex numbers in place of real ones, or their imaginary parts alone. */
+static struct ag_tensor *as_part(struct row_run *run, struct ag_tensor *t)
+{
+	float numbers[2 * ROW_MOST_ELEMENTS] = {0};
+	double values[ROW_MOST_ELEMENTS];
+	bool whole = run->part != ROW_IMAGINARY;
+	struct ag_tensor *out = NULL;
+
+	if (run->part == ROW_AS_IT_IS || !t || ag_dtype(t) != AG_F32)
+		return t;
+	if (ag_read(run->ctx, t, values, ag_numel(t))) {
+		for (int64_t i = 0; i < ag_numel(t); i++) {
+			numbers[whole ? 2 * i : i] = (float)values[i];
+			numbers[whole ? 2 * i + 1 : i] =
+			        imaginary((size_t)i, run->part, run->machine.count);
+		}
+		out = ag_tensor_new(run->ctx, whole ? AG_C64 : AG_F32, ag_ndim(t), ag_shape(t),
+		                    numbers);
+	}
+	ag_release(t);
+	return out;
+}
+
 static bool names_include(const json_t *names, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(names); i++) {
@@ -176,7 +205,8 @@ bool row_make_inputs(struct row_run *run, const json_t *document, const json_t *
 	ag_random_seed(&random, (uint64_t)recorded_number(document, "input_seed"));
 	for (size_t i = 0; i < json_array_size(specs); i++) {
 		const json_t *spec = json_array_get(specs, i);
-		struct ag_tensor *input = make_input(run->ctx, &random, spec);
+		struct ag_tensor *input = as_part(run, make_input(run->ctx, &random, spec));
+
 		if (names_include(needs, recorded_text(spec, "name")))
 			input = behind_clone(run, input);
 		if (!input)

@@ -23,8 +23,12 @@ struct row_nudge {
 	double by;
 };
 
+/* What stands for inputs of float32. */
+enum row_part { ROW_AS_IT_IS, ROW_COMPLEX, ROW_OTHER_COMPLEX, ROW_IMAGINARY };
+
 struct row_run {
 	struct ag_ctx *ctx;
+	enum row_part part;
 	struct row_nudge nudge;
 	struct steps_machine machine;
 	struct ag_tensor *leaves[ROW_MOST_INPUTS];
