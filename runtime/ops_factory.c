@@ -218,9 +218,10 @@ static void draw_into(struct ag_ctx *ctx, struct ag_tensor *t, enum draw draw, d
 static bool drawn(struct ag_frame *f, struct ag_tensor *t, enum draw draw, double a, double b)
 {
 	if (t && !ag_is_real_float((enum ag_dtype)t->dtype)) {
+		ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
+		        ag_op_info(f->op)->id, ag_dtype_name((enum ag_dtype)t->dtype));
 		ag_release(t);
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
-		               ag_op_info(f->op)->id, ag_dtype_name((enum ag_dtype)t->dtype));
+		return false;
 	}
 	if (t)
 		draw_into(f->ctx, t, draw, a, b);
