@@ -90,7 +90,7 @@ static bool same_files(const struct run *run)
 
 /* Whether an import could find something else in it; its stamp is brought up
  * to date. */
-static bool check_folder(struct run *run, struct cached_folder *folder)
+static bool check_folder(struct cached_folder *folder)
 {
 	struct file_stamp now;
 	uint64_t names;
@@ -101,7 +101,7 @@ static bool check_folder(struct run *run, struct cached_folder *folder)
 		return false;
 	names = folder_names_hash(folder->path);
 	folder->stamp = now;
-	run->cache.is_stale = true;
+	/* A new stamp alone is not worth writing: others write to /tmp all the time. */
 	if (names == folder->names)
 		return false;
 	folder->names = names;
@@ -115,7 +115,7 @@ static bool check_folders(struct run *run)
 
 	cache->folder_changed = arena_array(&run->arena, bool, cache->index.folders.count + 1);
 	for (uint32_t i = 0; i < cache->index.folders.count; i++) {
-		cache->folder_changed[i] = check_folder(run, &cache->index.folders.at[i]);
+		cache->folder_changed[i] = check_folder(&cache->index.folders.at[i]);
 		changed |= cache->folder_changed[i];
 	}
 	return changed;
@@ -194,16 +194,20 @@ void run_cache_plan(struct run *run)
 	cache->usable =
 	        !run->ignores_cache && cache_index_read(&run->arena, cache->path, &cache->index);
 	if (cache->usable) {
-		changed = !same_files(run);
-		changed |= check_folders(run);
-		changed |= check_files(run);
+		cache->same_files = same_files(run);
+		changed = check_folders(run);
+		/* What their names decided may be the same all the same: then it is stored. */
+		cache->is_stale = changed;
+		changed |= check_files(run) || !cache->same_files;
 		if (!changed && !cache->is_stale) {
 			reuse_all(run);
 			return;
 		}
 		cache->usable = cache_index_read_rest(&run->arena, cache->path, &cache->index);
-		if (cache->usable && !changed)
+		if (cache->usable && !changed) {
 			reuse_all(run);
+			return;
+		}
 	}
 	cache_plan_open(run);
 }

@@ -134,7 +134,7 @@ static void pack_folder(struct text *out, const struct cached_folder *folder)
 /* Fixed in size, so that the head can be read alone. */
 struct preamble {
 	char magic[sizeof(magic)];
-	uint64_t head_length;
+	uint64_t head_length, rest_length;
 	struct digest head_sum;
 };
 
@@ -157,6 +157,7 @@ bool cache_index_write(const char *path, const struct cache_index *index)
 	memset(&preamble, 0, sizeof(preamble));
 	memcpy(preamble.magic, magic, sizeof(magic));
 	preamble.head_length = head.length;
+	preamble.rest_length = rest.length;
 	preamble.head_sum = digest_bytes(head.at, head.length);
 	text_add(&whole, (const char *)&preamble, sizeof(preamble));
 	text_add(&whole, head.at, head.length);
@@ -269,6 +270,15 @@ static const char *read_piece(struct arena *arena, FILE *file, uint64_t at, size
 	return fread(bytes, 1, length, file) == length ? bytes : NULL;
 }
 
+static bool has_length(FILE *file, const struct preamble *preamble)
+{
+	struct stat status;
+
+	return fstat(fileno(file), &status) == 0 &&
+	       (uint64_t)status.st_size ==
+	               sizeof(*preamble) + preamble->head_length + preamble->rest_length;
+}
+
 static const char *read_head(struct arena *arena, FILE *file, size_t *length)
 {
 	const char *start = read_piece(arena, file, 0, sizeof(struct preamble));
@@ -278,7 +288,7 @@ static const char *read_head(struct arena *arena, FILE *file, size_t *length)
 	if (!start)
 		return NULL;
 	memcpy(&preamble, start, sizeof(preamble));
-	if (memcmp(preamble.magic, magic, sizeof(magic)) != 0)
+	if (memcmp(preamble.magic, magic, sizeof(magic)) != 0 || !has_length(file, &preamble))
 		return NULL;
 	*length = (size_t)preamble.head_length;
 	head = read_piece(arena, file, sizeof(preamble), *length);

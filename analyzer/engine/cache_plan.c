@@ -5,6 +5,8 @@
 
 #include "analyzer/project/resolve.h"
 
+enum { FOLDER_SAME = 1, FOLDER_CHANGED };
+
 static void put(struct name_table *table, const char *name, uint32_t value)
 {
 	bool is_new;
@@ -19,15 +21,37 @@ void cache_plan_add_delta(struct cache_plan *plan, const char *normal)
 
 /* look-ups */
 
-static bool is_in_changed_folder(struct cache_plan *plan, const char *path)
+/* The nearest folder that was watched decides: what lies below it did not exist,
+ * and to come into being it must have changed. */
+static bool may_have_come(struct cache_plan *plan, const char *path)
 {
-	const char *folder = path;
+	struct name_entry *entry = NULL;
 
-	while (plan->folders.count && strcmp(folder, ".") != 0 && strcmp(folder, "/") != 0) {
-		folder = resolve_folder(&plan->scratch, folder);
-		if (name_table_find(&plan->folders, folder))
-			return true;
+	if (!plan->any_folder_changed)
+		return false;
+	while (!entry && strcmp(path, ".") != 0 && strcmp(path, "/") != 0) {
+		path = resolve_folder(&plan->scratch, path);
+		entry = name_table_find(&plan->folders, path);
 	}
+	return !entry || entry->value == FOLDER_CHANGED;
+}
+
+/* Whether a package may begin elsewhere around the file. */
+static bool root_may_have_moved(struct cache_plan *plan, const struct cached_file *file)
+{
+	const char *folder = file->normal;
+
+	if (!plan->any_folder_changed)
+		return false;
+	do {
+		struct name_entry *entry;
+
+		folder = resolve_folder(&plan->scratch, folder);
+		entry = name_table_find(&plan->folders, folder);
+		if (entry && entry->value == FOLDER_CHANGED)
+			return true;
+	} while (strcmp(folder, file->root) != 0 && strcmp(folder, ".") != 0 &&
+	         strcmp(folder, "/") != 0);
 	return false;
 }
 
@@ -56,8 +80,7 @@ static bool lookup_changed(struct cache_plan *plan, const struct cached_file *fi
 			return true;
 		if (hit && !strcmp(paths.at[i], hit))
 			return false;
-		if (lookup->loads && is_in_changed_folder(plan, paths.at[i]) &&
-		    exists(plan, paths.at[i]))
+		if (lookup->loads && may_have_come(plan, paths.at[i]) && exists(plan, paths.at[i]))
 			return true;
 	}
 	return hit != NULL;
@@ -67,7 +90,7 @@ static bool file_looks_elsewhere(struct cache_plan *plan, const struct cached_fi
 {
 	if (!file->root)
 		return false;
-	if (plan->folders.count &&
+	if (root_may_have_moved(plan, file) &&
 	    strcmp(resolve_root(&plan->scratch, file->normal), file->root) != 0)
 		return true;
 	for (uint32_t i = 0; i < file->lookups.count; i++) {
@@ -82,7 +105,7 @@ bool cache_plan_check_lookups(struct cache_plan *plan)
 	const struct cache_index *index = &plan->run->cache.index;
 	bool any = false;
 
-	if (!plan->folders.count && !plan->delta.count)
+	if (!plan->any_folder_changed && !plan->delta.count)
 		return false;
 	for (uint32_t i = 0; i < index->files.count; i++) {
 		if (!plan->changed[i] && file_looks_elsewhere(plan, &index->files.at[i]))
@@ -149,8 +172,9 @@ static void name_all(struct cache_plan *plan)
 			put(&plan->by_path, index->files.at[i].path, i + 1);
 	}
 	for (uint32_t i = 0; run->cache.usable && i < index->folders.count; i++) {
-		if (run->cache.folder_changed[i])
-			put(&plan->folders, index->folders.at[i].path, 1);
+		put(&plan->folders, index->folders.at[i].path,
+		    run->cache.folder_changed[i] ? FOLDER_CHANGED : FOLDER_SAME);
+		plan->any_folder_changed |= run->cache.folder_changed[i];
 	}
 }
 
@@ -177,6 +201,15 @@ static void find_delta(struct cache_plan *plan)
 	}
 }
 
+static bool any_touched(const struct cache_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->run->cache.index.files.count; i++) {
+		if (plan->touched[i] || plan->reported[i])
+			return true;
+	}
+	return false;
+}
+
 void cache_plan_open(struct run *run)
 {
 	struct cache_plan *plan = arena_new(&run->arena, struct cache_plan);
@@ -199,4 +232,5 @@ void cache_plan_open(struct run *run)
 	cache_plan_check_lookups(plan);
 	cache_plan_touch(plan);
 	run_cache_mark(run);
+	run->cache.reuses_all = run->cache.same_files && !any_touched(plan);
 }

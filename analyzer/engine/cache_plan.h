@@ -20,9 +20,10 @@ struct cache_plan {
 	struct name_table given;     /* its paths as given: place + 1 */
 	struct name_table judged;    /* paths of files with findings: place in digests + 1 */
 	VEC(struct digest) digests;
-	struct name_table folders; /* those whose names changed */
-	struct name_table exists;  /* paths that were asked for: 1 no, 2 yes */
-	struct name_table delta;   /* normal paths that came or went */
+	struct name_table folders; /* all that are watched: changed or not */
+	bool any_folder_changed;
+	struct name_table exists; /* paths that were asked for: 1 no, 2 yes */
+	struct name_table delta;  /* normal paths that came or went */
 	/* by place in the index: */
 	bool *changed;
 	bool *moved;    /* what its body leaves behind may be something else */

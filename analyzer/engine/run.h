@@ -37,6 +37,7 @@ struct run_cache {
 	uint64_t started;         /* nanoseconds */
 	struct cache_index index; /* of the last run */
 	bool usable;              /* there is such an index */
+	bool same_files;          /* ... over the very files of this run */
 	bool is_stale;            /* its stamps are, though nothing changed */
 	bool reuses_all;          /* nothing changed */
 	bool *file_changed;       /* by place in the index */
