@@ -255,7 +255,7 @@ bool run_cache_widen(struct run *run)
 	if (!run->cache.usable || run->cache.reuses_all)
 		return false;
 	wider = need_what_was_looked_up(run);
-	if (!wider && (find_new_delta(run) | check_relevance(run))) {
+	if (!wider && ((int)find_new_delta(run) | (int)check_relevance(run)) != 0) {
 		cache_plan_check_lookups(run->cache.plan);
 		wider = true;
 	}

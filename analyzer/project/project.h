@@ -29,7 +29,7 @@ struct project_file {
 	struct arena arena;          /* IR and all that belongs to this file */
 };
 
-enum { PROJECT_NOTHING = UINT32_MAX };
+#define PROJECT_NOTHING UINT32_MAX
 
 /* One file looked a module up, while loading or while it was analysed. */
 struct project_lookup {
