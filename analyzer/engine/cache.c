@@ -211,3 +211,9 @@ void run_cache_plan(struct run *run)
 	}
 	cache_plan_open(run);
 }
+
+void run_cache_close(struct run *run)
+{
+	if (run->cache.plan)
+		arena_release(&run->cache.plan->scratch);
+}

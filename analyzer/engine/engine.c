@@ -29,6 +29,7 @@ static void release_evidence(struct run *run)
 void run_close(struct run *run)
 {
 	release_evidence(run);
+	run_cache_close(run);
 	project_close(run->project);
 	intern_close(run->names);
 	thread_pool_close(run->pool);

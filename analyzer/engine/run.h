@@ -91,6 +91,8 @@ void run_cache_add_imported(struct run *run);
 bool run_has_loaded(const struct run *run, const char *normal);
 /* cache.c: what need not be analysed again */
 void run_cache_plan(struct run *run);
+/* Scratch of the plan; the rest lives in the run. */
+void run_cache_close(struct run *run);
 /* cache_widen.c: after loading, whether more files must be loaded or analysed */
 bool run_cache_widen(struct run *run);
 /* After the analysis: whether results changed in files that are not loaded. */
