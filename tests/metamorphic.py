@@ -20,11 +20,20 @@ from metamorphic_changes import CHANGES, unchanged
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OTHER_TESTS = {"broken", "corpus", "ir", "lsp", "report", "runtime"}
+# What runs there is compared by what it prints: nothing is to be found.
+PLAIN_PROGRAMS = ROOT / "fixtures" / "replay" / "python"
 # Differences that are known: (program, change). One that is gone must be taken out of here.
 KNOWN = {("memo_leak.py", "wrapped")}
 
 
 def programs_in(path: pathlib.Path):
+    """Those of programs_below that are about findings."""
+    for where, files in programs_below(path):
+        if PLAIN_PROGRAMS not in where.parents:
+            yield where, files
+
+
+def programs_below(path: pathlib.Path):
     """Yields {relative name: text} for each program in a path, with a name to tell it by."""
     if path.is_file():
         if path.suffix == ".py":
