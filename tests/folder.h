@@ -11,6 +11,8 @@ typedef VEC(const char *) name_list;
 /* Sorted; without those that begin with a dot. None when there is no folder. */
 void folder_names(struct arena *arena, const char *path, name_list *names);
 const char *folder_join(struct arena *arena, const char *folder, const char *name);
+/* The file's bytes, a NUL after them; a test fails when it cannot be read. */
+char *folder_read(struct arena *arena, const char *folder, const char *name);
 int folder_ends_with(const char *path, const char *suffix);
 int folder_has(const char *folder, const char *name);
 

@@ -1,8 +1,10 @@
+#include <check.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/base/files.h"
 #include "analyzer/base/text.h"
 #include "tests/folder.h"
 
@@ -33,6 +35,15 @@ const char *folder_join(struct arena *arena, const char *folder, const char *nam
 
 	text_print(&path, "%s/%s", folder, name);
 	return path.at;
+}
+
+char *folder_read(struct arena *arena, const char *folder, const char *name)
+{
+	const char *path = folder_join(arena, folder, name);
+	struct file_text file;
+
+	ck_assert_msg(file_read_whole(arena, path, &file), "%s", path);
+	return arena_text(arena, file.bytes, file.length);
 }
 
 int folder_ends_with(const char *path, const char *suffix)

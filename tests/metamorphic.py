@@ -27,13 +27,6 @@ KNOWN = {("memo_leak.py", "wrapped")}
 
 
 def programs_in(path: pathlib.Path):
-    """Those of programs_below that are about findings."""
-    for where, files in programs_below(path):
-        if PLAIN_PROGRAMS not in where.parents:
-            yield where, files
-
-
-def programs_below(path: pathlib.Path):
     """Yields {relative name: text} for each program in a path, with a name to tell it by."""
     if path.is_file():
         if path.suffix == ".py":
@@ -43,7 +36,7 @@ def programs_below(path: pathlib.Path):
             file.relative_to(path).as_posix(): file.read_text(encoding="utf-8-sig")
             for file in sorted(path.rglob("*.py"))
         }
-    elif path.is_dir():
+    elif path.is_dir() and path != PLAIN_PROGRAMS:
         for inner in sorted(path.iterdir()):
             yield from programs_in(inner)
 

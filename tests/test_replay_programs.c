@@ -7,6 +7,7 @@
 
 #include "analyzer/front/front.h"
 #include "analyzer/replay/replay.h"
+#include "tests/folder.h"
 
 /* fixtures/replay/NAME.py beside NAME.out, what CPython and PyTorch print, and
  * memory.txt, the series measured under PyTorch. */
@@ -18,25 +19,6 @@ static const char *const programs[] = {
         "torch_lbfgs",    "torch_checkpoint",
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
-
-static char *read_file(struct arena *arena, const char *name)
-{
-	char path[512];
-	FILE *file;
-	long size;
-	char *text;
-
-	snprintf(path, sizeof(path), "%s/fixtures/replay/%s", GRAPHLINT_ROOT, name);
-	file = fopen(path, "rb");
-	ck_assert_msg(file != NULL, "%s", path);
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	text = arena_alloc(arena, (size_t)size + 1, 1);
-	ck_assert_uint_eq(fread(text, 1, (size_t)size, file), (size_t)size);
-	fclose(file);
-	return text;
-}
 
 static struct replay_result run_text(struct arena *arena, struct intern *names, const char *text,
                                      uint32_t line, uint32_t iterations)
@@ -95,9 +77,10 @@ START_TEST(prints_what_python_prints)
 	const char *want;
 
 	snprintf(name, sizeof(name), "%s.py", programs[_i]);
-	r = run_text(&arena, names, read_file(&arena, name), 0, 0);
+	r = run_text(&arena, names, folder_read(&arena, GRAPHLINT_ROOT "/fixtures/replay", name), 0,
+	             0);
 	snprintf(name, sizeof(name), "%s.out", programs[_i]);
-	want = read_file(&arena, name);
+	want = folder_read(&arena, GRAPHLINT_ROOT "/fixtures/replay", name);
 	ck_assert_msg(r.error == NULL, "%s: %s", programs[_i], r.error);
 	ck_assert_msg(r.exact, "%s: something was stood in for", programs[_i]);
 	ck_assert_msg(same_output(r.output, want), "%s prints\n%s\nnot\n%s", programs[_i], r.output,
@@ -147,7 +130,7 @@ START_TEST(memory_is_pytorchs)
 {
 	struct arena arena = {0};
 	struct intern *names = intern_open();
-	char *rest = read_file(&arena, "memory.txt"), *words;
+	char *rest = folder_read(&arena, GRAPHLINT_ROOT "/fixtures/replay", "memory.txt"), *words;
 	uint32_t compared = 0;
 
 	while ((words = next_word(&rest, '\n'))) {
@@ -156,7 +139,8 @@ START_TEST(memory_is_pytorchs)
 		struct replay_result r;
 
 		snprintf(file, sizeof(file), "%s.py", name);
-		r = run_text(&arena, names, read_file(&arena, file), 0, 0);
+		r = run_text(&arena, names,
+		             folder_read(&arena, GRAPHLINT_ROOT "/fixtures/replay", file), 0, 0);
 		compare_series(&r, name, words);
 		compared++;
 	}

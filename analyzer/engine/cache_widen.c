@@ -250,14 +250,17 @@ static bool check_relevance(struct run *run)
 
 bool run_cache_widen(struct run *run)
 {
-	bool wider;
+	bool wider, found, relevant;
 
 	if (!run->cache.usable || run->cache.reuses_all)
 		return false;
 	wider = need_what_was_looked_up(run);
-	if (!wider && ((int)find_new_delta(run) | (int)check_relevance(run)) != 0) {
-		cache_plan_check_lookups(run->cache.plan);
-		wider = true;
+	if (!wider) {
+		found = find_new_delta(run);
+		relevant = check_relevance(run);
+		wider = found || relevant;
+		if (wider)
+			cache_plan_check_lookups(run->cache.plan);
 	}
 	if (wider) {
 		cache_plan_touch(run->cache.plan);

@@ -132,6 +132,8 @@ struct site {
 	bool retains;
 };
 
+typedef VEC(struct site) site_list;
+
 struct clearing { /* where a container is emptied */
 	object_id holder;
 	struct site site;
@@ -177,13 +179,13 @@ struct analysis {
 	VEC(struct function_facts) functions;
 	struct id_table function_index;
 	struct activation *top;
-	VEC(struct nested) nested;  /* made inside functions of this root */
-	VEC(object_id) pinned;      /* roots beside the frames */
-	VEC(struct site) backwards; /* where backward or autograd.grad runs */
-	VEC(object_id) walk;        /* scratch of graph_walk */
-	VEC(object_id) held;        /* scratch of tensors_in */
+	VEC(struct nested) nested; /* made inside functions of this root */
+	VEC(object_id) pinned;     /* roots beside the frames */
+	site_list backwards;       /* where backward or autograd.grad runs */
+	VEC(object_id) walk;       /* scratch of graph_walk */
+	VEC(object_id) held;       /* scratch of tensors_in */
 	VEC(struct clearing) clearings;
-	VEC(struct site) runs; /* where a model runs, called from outside */
+	site_list runs; /* where a model runs, called from outside */
 	uint32_t *held_marks;
 	uint32_t held_room, held_round;
 	uint32_t *marks;
@@ -262,6 +264,13 @@ context_id context_enter(struct analysis *a, context_id parent, const struct pro
 context_id context_add(struct analysis *a, const struct context *context);
 /* Does `loop` of the activation in `context` contain what was made at `def`? */
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
+/* The same of what an instruction does. */
+bool happens_inside(const struct analysis *a, context_id at, uint32_t inst, context_id context,
+                    loop_id loop);
+/* Does a module's forward run in the context, or call it? */
+bool runs_forward(const struct analysis *a, context_id context);
+/* Its place in the list, where it is once. */
+uint32_t site_note(struct analysis *a, site_list *list, struct site site);
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,
                             uint32_t inst);
 

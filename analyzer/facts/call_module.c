@@ -7,14 +7,6 @@
 
 /* Modules. */
 
-static bool inside_module(const struct analysis *a, context_id context)
-{
-	for (; context.n != 0; context = context_get(a, context)->parent)
-		if (sym_is(context_get(a, context)->func->name, SYM_forward))
-			return true;
-	return false;
-}
-
 static bool is_method(const struct activation *act)
 {
 	const struct ir_func *func = act->func;
@@ -51,8 +43,7 @@ void note_forward(struct analysis *a, struct activation *act, struct state *stat
 	const uint32_t modes = object_read(state, module)->flags & (O_EVAL | O_TRAINING);
 	value_id self;
 
-	if (inside_module(a, act->context) || a->module_depth > 0 ||
-	    continues_graph(a, state, call))
+	if (runs_forward(a, act->context) || a->module_depth > 0 || continues_graph(a, state, call))
 		return;
 	/* A method that the model calls on itself is part of it, whatever its name. */
 	self = module_self(a, act, state);
@@ -64,17 +55,6 @@ void note_forward(struct analysis *a, struct activation *act, struct state *stat
 		if (object_read(state, v->refs[i])->tensor & T_GRAPH)
 			event_note(a, act, call.inst, EVENT_EVAL, (object_id){0}, v->refs[i])
 			        ->evaluates |= modes == O_EVAL;
-}
-
-/* Where models run: what gathers their outputs goes step by step. */
-static void note_run(struct analysis *a, const struct activation *act, struct call call)
-{
-	const struct site site = {act->context, call.inst, false};
-
-	for (uint32_t i = 0; i < a->runs.count; i++)
-		if (a->runs.at[i].context.n == site.context.n && a->runs.at[i].inst == site.inst)
-			return;
-	vec_push(a->arena, &a->runs, site);
 }
 
 static void run_hooks(struct analysis *a, struct activation *act, struct state *state,
@@ -237,8 +217,8 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 		result = call_in_order(a, act, state, call, module);
 	else
 		result = module_result(a, act, state, call, module);
-	if (!inside_module(a, act->context))
-		note_run(a, act, call);
+	if (!runs_forward(a, act->context))
+		site_note(a, &a->runs, (struct site){act->context, call.inst, false});
 	run_hooks(a, act, state, call, module, result);
 	note_forward(a, act, state, call, module, result);
 	return result;

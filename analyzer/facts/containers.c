@@ -214,7 +214,6 @@ static value_id view_of(struct analysis *a, struct activation *act, struct state
 static value_id object_item(struct analysis *a, struct activation *act, struct state *state,
                             uint32_t inst, object_id id, value_id index)
 {
-	def_of(a, id)->read = true;
 	const struct argument argument = {index, {0}};
 	bool found = false;
 	value_id item;

@@ -212,14 +212,14 @@ static bool drops_something(struct effect *e, value_id source)
 
 static void note_data_read(struct effect *e, object_id source)
 {
-	static const char name[] = "data";
+	const char *name = strrchr(api_name(e->entry), '.') + 1;
+	const uint32_t length = (uint32_t)strlen(name);
 	struct event_place place = place_of(e->act->file, e->act->func, e->call.inst);
 	const char *end = place.source->text + place.span.end;
 
-	if (place.span.end - place.span.start < sizeof(name) ||
-	    memcmp(end - (sizeof(name) - 1), name, sizeof(name) - 1) != 0)
+	if (place.span.end - place.span.start <= length || memcmp(end - length, name, length) != 0)
 		return; /* by another name: getattr, a descriptor */
-	place.span.start = place.span.end - (uint32_t)(sizeof(name) - 1);
+	place.span.start = place.span.end - length;
 	event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0}, source)->place =
 	        place;
 }
@@ -568,14 +568,7 @@ static void note_backward(struct effect *e, bool retains)
 {
 	const struct site site = {e->act->context, e->call.inst, retains};
 
-	for (uint32_t i = 0; i < e->a->backwards.count; i++)
-		if (e->a->backwards.at[i].context.n == site.context.n &&
-		    e->a->backwards.at[i].inst == site.inst) {
-			e->a->backward_now = UINT32_C(1) << i % 32;
-			return;
-		}
-	e->a->backward_now = UINT32_C(1) << e->a->backwards.count % 32;
-	vec_push(e->a->arena, &e->a->backwards, site);
+	e->a->backward_now = UINT32_C(1) << site_note(e->a, &e->a->backwards, site) % 32;
 }
 
 static void note_scalars(struct effect *e, value_id losses)

@@ -63,10 +63,9 @@ void events_outlive(struct analysis *a, object_id kept, context_id context, loop
 {
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		struct pending *p = &a->pending.at[i];
-		const struct def at = {
-		        .kind = OBJECT_TENSOR, .context = p->context, .inst = p->inst};
 
-		if (p->kept.n == newest_of(kept).n && made_inside(a, &at, context, loop)) {
+		if (p->kept.n == newest_of(kept).n &&
+		    happens_inside(a, p->context, p->inst, context, loop)) {
 			p->survives = true;
 			p->activations |= activations;
 		}

@@ -59,58 +59,47 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	}
 }
 
-static bool any_inside(const struct analysis *a, const struct site *sites, uint32_t count,
-                       context_id context, loop_id loop)
+static bool any_inside(const struct analysis *a, const site_list *sites, context_id context,
+                       loop_id loop)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct def at = {
-		        .kind = OBJECT_TENSOR, .context = sites[i].context, .inst = sites[i].inst};
-
-		if (made_inside(a, &at, context, loop))
+	for (uint32_t i = 0; i < sites->count; i++)
+		if (happens_inside(a, sites->at[i].context, sites->at[i].inst, context, loop))
 			return true;
-	}
 	return false;
 }
 
-static bool backward_in_loop(const struct analysis *a, context_id context, loop_id loop,
-                             bool retaining_only)
+static bool retains_inside(const struct analysis *a, context_id context, loop_id loop)
 {
 	for (uint32_t i = 0; i < a->backwards.count; i++) {
-		const struct def at = {.kind = OBJECT_TENSOR,
-		                       .context = a->backwards.at[i].context,
-		                       .inst = a->backwards.at[i].inst};
+		const struct site *site = &a->backwards.at[i];
 
-		if (a->backwards.at[i].retains < retaining_only)
-			continue;
-		if (made_inside(a, &at, context, loop))
+		if (site->retains && happens_inside(a, site->context, site->inst, context, loop))
 			return true;
 	}
 	return false;
 }
 
-static loop_id loop_at(const struct ir_func *func, uint32_t inst)
+static bool trains_around(const struct analysis *a, const struct pending *p)
 {
-	for (uint32_t b = 1; b < func->blocks.count; b++) {
-		const struct ir_block *block = &func->blocks.at[b];
+	context_id where;
+	loop_id loop;
 
-		if (inst >= block->first && inst < block->first + block->count)
-			return block->loop;
-	}
-	return (loop_id){0};
+	return innermost_loop(a, p->context, p->inst, &where, &loop) &&
+	       any_inside(a, &a->backwards, where, loop);
 }
 
 /* A chain that a retaining backward goes through is wanted within the step that
  * ends with it; what enters the next step has been through backward already. */
 static bool outlives_backward(struct analysis *a, const struct pending *p)
 {
-	const struct flow_live *live = function_facts(a, p->file, p->func)->live;
-	loop_id loop = loop_at(p->func, p->inst);
+	const struct function_facts *facts = function_facts(a, p->file, p->func);
+	loop_id loop = facts->loop_of[p->inst];
 
 	if (loop.n == 0)
 		return true;
 	for (; loop.n != 0; loop = p->func->loops.at[loop.n].parent)
-		if (variable_lives(a, live, p->func, loop, p->carrier) &&
-		    backward_in_loop(a, p->context, loop, true))
+		if (variable_lives(a, facts->live, p->func, loop, p->carrier) &&
+		    retains_inside(a, p->context, loop))
 			return true;
 	return false;
 }
@@ -186,7 +175,7 @@ static bool eval_stands(struct analysis *a, const struct pending *p)
 
 	return !kept->reached && !kept->escaped &&
 	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
-	       context.n == p->context.n && !backward_in_loop(a, context, loop, false) &&
+	       context.n == p->context.n && !any_inside(a, &a->backwards, context, loop) &&
 	       (p->evaluates || only_counted(a, p));
 }
 
@@ -230,14 +219,6 @@ static bool is_read(const struct analysis *a, const struct pending *p)
 {
 	return p->holder_kind == HOLDER_OBJECT || p->holder_kind == HOLDER_TENSOR ||
 	       def_of(a, p->holder)->read;
-}
-
-static bool runs_forward(const struct analysis *a, context_id context)
-{
-	for (; context.n != 0; context = context_get(a, context)->parent)
-		if (sym_is(context_get(a, context)->func->name, SYM_forward))
-			return true;
-	return false;
 }
 
 /* Does a backward go through the same thing when others call? */
@@ -293,19 +274,14 @@ static bool is_local(const struct analysis *a, const struct pending *p)
  * holder. */
 static bool is_computation(const struct analysis *a, const struct pending *p)
 {
-	context_id where;
-	loop_id loop;
-
-	if (innermost_loop(a, p->context, p->inst, &where, &loop) &&
-	    backward_in_loop(a, where, loop, false))
+	if (trains_around(a, p))
 		return false;
 	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
 	       !(p->loops & LOOP_DATA) && (is_made_anew(p) || (p->from_outside && is_local(a, p)));
 }
 
 /* Does a loop that ends while the holder lives have one of the sites in it? */
-static bool goes_by(const struct analysis *a, const struct pending *p, const struct site *sites,
-                    uint32_t count)
+static bool goes_by(const struct analysis *a, const struct pending *p, const site_list *sites)
 {
 	const struct def *holder = def_of(a, p->holder);
 	context_id context = p->context;
@@ -318,7 +294,7 @@ static bool goes_by(const struct analysis *a, const struct pending *p, const str
 		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
 			if (made_inside(a, holder, context, loop))
 				return false;
-			if (any_inside(a, sites, count, context, loop))
+			if (any_inside(a, sites, context, loop))
 				return true;
 		}
 		if (holder->context.n == context.n)
@@ -340,7 +316,7 @@ static bool is_cleared(const struct analysis *a, const struct pending *p)
 		const struct clearing *c = &a->clearings.at[i];
 
 		if (c->weak && c->holder.n == newest_of(p->holder).n &&
-		    any_inside(a, &c->site, 1, where, loop))
+		    happens_inside(a, c->site.context, c->site.inst, where, loop))
 			return true;
 	}
 	return false;
@@ -373,7 +349,7 @@ static bool piles_up(const struct analysis *a, const struct pending *p)
 	    p->in_pass || is_scalar(a, p))
 		return false;
 	return p->loops & (LOOP_DATA | LOOP_LIST) ||
-	       (p->loops & LOOP_ROWS && goes_by(a, p, a->backwards.at, a->backwards.count)) ||
+	       (p->loops & LOOP_ROWS && goes_by(a, p, &a->backwards)) ||
 	       !(p->overwrites || is_made_anew(p) || (p->from_outside && is_local(a, p)));
 }
 
@@ -387,17 +363,8 @@ static bool outputs_pile_up(const struct analysis *a, const struct pending *p)
 	if (p->loops == LOOP_CALLS)
 		return true;
 	if (p->loops & (LOOP_DATA | LOOP_LIST | LOOP_ROWS | LOOP_CALLS) || !p->from_outside)
-		return goes_by(a, p, a->runs.at, a->runs.count);
-	return goes_by(a, p, a->backwards.at, a->backwards.count);
-}
-
-static bool trains_around(const struct analysis *a, const struct pending *p)
-{
-	context_id where;
-	loop_id loop;
-
-	return innermost_loop(a, p->context, p->inst, &where, &loop) &&
-	       any_inside(a, a->backwards.at, a->backwards.count, where, loop);
+		return goes_by(a, p, &a->runs);
+	return goes_by(a, p, &a->backwards);
 }
 
 /* Carried or gathered in a variable of one forward pass: what is done with the outcome

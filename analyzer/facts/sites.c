@@ -196,3 +196,28 @@ bool made_inside(const struct analysis *a, const struct def *def, context_id con
 		return false;
 	return loop.n == 0 || in_loop(&a->contexts.at[context.n], inst, loop);
 }
+
+bool happens_inside(const struct analysis *a, context_id at, uint32_t inst, context_id context,
+                    loop_id loop)
+{
+	const struct def def = {.kind = OBJECT_TENSOR, .context = at, .inst = inst};
+
+	return made_inside(a, &def, context, loop);
+}
+
+bool runs_forward(const struct analysis *a, context_id context)
+{
+	for (; context.n != 0; context = context_get(a, context)->parent)
+		if (sym_is(context_get(a, context)->func->name, SYM_forward))
+			return true;
+	return false;
+}
+
+uint32_t site_note(struct analysis *a, site_list *list, struct site site)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->at[i].context.n == site.context.n && list->at[i].inst == site.inst)
+			return i;
+	vec_push(a->arena, list, site);
+	return list->count - 1;
+}

@@ -157,6 +157,16 @@ static void add_verdict(const struct replay_result *result, const struct replay_
 	}
 }
 
+void curve_heading(const struct source *source, uint32_t line, bool color, struct text *out)
+{
+	style_on(out, color, STYLE_BOLD);
+	curve_place(source, line, out);
+	style_off(out, color, STYLE_BOLD);
+	text_add_chars(out, ": `");
+	show_text(out, curve_line(source, line, out->arena));
+	text_add_char(out, '`');
+}
+
 void curve_bytes_verdict(const struct replay_result *result, struct text *out)
 {
 	add_verdict(result, &result->bytes, true, out);

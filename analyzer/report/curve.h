@@ -60,6 +60,8 @@ bool curve_is_of_calls(const struct replay_result *result);
 const char *curve_line(const struct source *source, uint32_t line, struct arena *arena);
 /* "train.py:8", "nb.ipynb:cell 3:5" */
 void curve_place(const struct source *source, uint32_t line, struct text *out);
+/* The place and the line that was replayed. */
+void curve_heading(const struct source *source, uint32_t line, bool color, struct text *out);
 /* "linear, +44.0 KiB per step" */
 void curve_bytes_verdict(const struct replay_result *result, struct text *out);
 void curve_nodes_verdict(const struct replay_result *result, struct text *out);

@@ -329,12 +329,7 @@ static void add_heading(const struct curve *curve, struct text *out)
 {
 	const struct replay_result *result = curve->result;
 
-	style_on(out, curve->color, STYLE_BOLD);
-	curve_place(curve->source, result->loop_line, out);
-	style_off(out, curve->color, STYLE_BOLD);
-	text_add_chars(out, ": `");
-	show_text(out, curve_line(curve->source, result->loop_line, out->arena));
-	text_add_char(out, '`');
+	curve_heading(curve->source, result->loop_line, curve->color, out);
 	if (curve_is_of_calls(result)) {
 		text_add_chars(out, ", its function called ");
 		amount_of(out, result->count, "time", "times");

@@ -81,12 +81,8 @@ void footprint_text(const struct footprint *footprint, struct text *out)
 {
 	const struct replay_result *result = footprint->result;
 
-	style_on(out, footprint->color, STYLE_BOLD);
-	curve_place(footprint->source, result->loop_line, out);
-	style_off(out, footprint->color, STYLE_BOLD);
-	text_add_chars(out, ": `");
-	show_text(out, curve_line(footprint->source, result->loop_line, out->arena));
-	text_print(out, "`, step %u\n\n", result->count);
+	curve_heading(footprint->source, result->loop_line, footprint->color, out);
+	text_print(out, ", step %u\n\n", result->count);
 	add_kinds(footprint, out);
 	if (footprint->change_count)
 		add_head(footprint, "what would change it", "peak", "difference", out);
