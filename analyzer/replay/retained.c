@@ -289,12 +289,10 @@ static uint32_t line_of_name(struct replay *r, struct str *name)
 
 static void link_place(struct replay *r, const struct seen *one, struct replay_link *link)
 {
-	const uint32_t site = one->node ? ag_node_site(one->node) : 0;
-
-	link->line = site & ((1u << SITE_LINE_BITS) - 1);
-	if (link->line) {
-		link->source = torch_of(r->vm)->files[site >> SITE_LINE_BITS];
-	} else if (!one->node && !strcmp(one->role, "variable") && is_kind(one->key, K_STR)) {
+	link->line =
+	        one->node ? torch_site_line(torch_of(r->vm), ag_node_site(one->node), &link->source)
+	                  : 0;
+	if (!one->node && !strcmp(one->role, "variable") && is_kind(one->key, K_STR)) {
 		link->line = line_of_name(r, AS(str, one->key));
 		link->source = link->line ? r->request->module->source : NULL;
 	}

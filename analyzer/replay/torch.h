@@ -58,12 +58,18 @@ struct array {
 	struct ag_tensor *t; /* owned; never part of a graph */
 };
 
-/* A node's site is a line with the number of its file above it. */
-enum { SITE_LINE_BITS = 22, SITE_FILES = 1 << (32 - SITE_LINE_BITS) };
+/* A node's site is a line of the program. Sites are numbered through, file after
+ * file, as the runtime keeps a row for each; 0 is no line. */
+enum { MOST_SITE_FILES = 1024, MOST_SITES = 1 << 20 };
+
+struct site_file {
+	const struct source *source;
+	uint32_t before; /* sites of the files before it */
+};
 
 struct torch {
 	struct ag_ctx *ctx;
-	const struct source *files[SITE_FILES]; /* that sites are in */
+	struct site_file files[MOST_SITE_FILES];
 	uint32_t file_count;
 	struct vm *vm;
 	struct id_map tensors, nodes;
@@ -118,6 +124,8 @@ struct val shape_of(struct vm *vm, struct ag_tensor *t);
 bool torch_ints(struct vm *vm, struct val v, int64_t *out, uint32_t *count, uint32_t most);
 
 /* --- torch_call.c */
+/* The line of a site, and its file. 0: it is none. */
+uint32_t torch_site_line(const struct torch *torch, uint32_t site, const struct source **source);
 /* Calls an op by torch name; results as Python values. */
 struct val torch_call(struct vm *vm, const char *name, struct val *a, uint32_t n, struct dict *kw);
 struct val torch_op_function(struct vm *vm, const char *name); /* a native that calls it */

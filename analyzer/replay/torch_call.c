@@ -176,31 +176,49 @@ static struct val call_failed(struct vm *vm, const char *name, struct val *a, ui
 	return torch_raise(vm);
 }
 
-/* The line of the program that runs, whatever library code it went through. */
-/* SITE_FILES: there is no room for one more. */
-static uint32_t file_number(struct torch *torch, const struct source *source)
+/* NULL: there is no room for one more. */
+static const struct site_file *site_file(struct torch *torch, const struct source *source)
 {
-	uint32_t at = 0;
+	struct site_file *file = torch->files;
+	uint32_t sites;
 
-	while (at < torch->file_count && torch->files[at] != source)
-		at++;
-	if (at == torch->file_count && at < SITE_FILES)
-		torch->files[torch->file_count++] = source;
-	return at;
+	for (; file < torch->files + torch->file_count; file++)
+		if (file->source == source)
+			return file;
+	sites = torch->file_count ? file[-1].before + file[-1].source->line_count : 0;
+	if (torch->file_count == MOST_SITE_FILES || source->line_count > MOST_SITES - sites)
+		return NULL;
+	*file = (struct site_file){source, sites};
+	torch->file_count++;
+	return file;
 }
 
+/* The line of the program that runs, whatever library code it went through. */
 static uint32_t site_now(struct vm *vm)
 {
 	struct frame *f = vm->frame;
-	uint32_t line, file;
+	const struct site_file *file;
+	uint32_t line;
 
 	while (f && f->code->library)
 		f = f->caller;
-	if (!f)
+	line = f ? code_line(f->code, f->pc - 1) : 0;
+	if (!line)
 		return 0;
-	line = code_line(f->code, f->pc - 1);
-	file = file_number(torch_of(vm), f->code->module->source);
-	return file < SITE_FILES && line < 1u << SITE_LINE_BITS ? file << SITE_LINE_BITS | line : 0;
+	file = site_file(torch_of(vm), f->code->module->source);
+	return file ? file->before + line : 0;
+}
+
+uint32_t torch_site_line(const struct torch *torch, uint32_t site, const struct source **source)
+{
+	uint32_t at = torch->file_count;
+
+	if (!site)
+		return 0;
+	while (at && torch->files[at - 1].before >= site)
+		at--;
+	*source = torch->files[at - 1].source;
+	return site - torch->files[at - 1].before;
 }
 
 static struct val call_known(struct vm *vm, const char *name, struct val *a, uint32_t n,
