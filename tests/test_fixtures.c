@@ -76,13 +76,13 @@ static struct engine_settings settings_of(struct arena *memory, const struct fix
 	        .stdin_path = "-",
 	        .discover = {.suffixes = suffixes, .no_default_excludes = true},
 	        .root = GRAPHLINT_ROOT,
-	        .least_confidence = CONFIDENCE_LIKELY,
+	        .terms.least_confidence = CONFIDENCE_LIKELY,
 	};
 	struct selection_layer layer = {0};
 
 	if (rule_find(rules_all(), fixture->slug))
 		vec_push(memory, &layer.extend, fixture->slug);
-	vec_push(memory, &settings.selection.layers, layer);
+	vec_push(memory, &settings.terms.selection.layers, layer);
 	return settings;
 }
 

@@ -4,10 +4,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/app/config.h"
 #include "analyzer/app/pages.h"
 #include "analyzer/app/usage.h"
 #include "analyzer/app/version.h"
@@ -116,137 +114,6 @@ struct report app_report(struct app *app)
 	        .verbose = settings_flag(&app->settings, OPTION_verbose),
 	        .statistics = settings_flag(&app->settings, OPTION_statistics),
 	};
-}
-
-/* settings */
-
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static const char *folder_of_operand(struct app *app, const char *operand)
-{
-	const struct option_value *name = &app->line.given[OPTION_stdin_filename];
-
-	if (!strcmp(operand, "-"))
-		return path_absolute(&app->arena,
-		                     name->text ? path_folder(&app->arena, name->text) : "");
-	if (is_folder(operand))
-		return path_absolute(&app->arena, operand);
-	return path_absolute(&app->arena, path_folder(&app->arena, operand));
-}
-
-/* The folder that holds all operands: there the search for a configuration
- * starts, so that one run has one. */
-static const char *common_folder(struct app *app)
-{
-	const text_list *operands = &app->line.operands;
-	char *common = NULL;
-
-	for (uint32_t i = 0; i < operands->count; i++) {
-		const char *folder = folder_of_operand(app, operands->at[i]);
-		size_t same = 0, slash = 0;
-
-		if (!common) {
-			common = arena_text(&app->arena, folder, strlen(folder));
-			continue;
-		}
-		for (; common[same] && common[same] == folder[same]; same++) {
-			if (common[same] == '/')
-				slash = same;
-		}
-		if ((!common[same] || common[same] == '/') &&
-		    (!folder[same] || folder[same] == '/'))
-			slash = same;
-		common[slash] = '\0';
-	}
-	return common ? path_shorten(&app->arena, *common ? common : "/") : "";
-}
-
-static bool read_configuration(struct app *app)
-{
-	struct text complaint = {.arena = &app->arena};
-	const char *path = app->line.given[OPTION_config].text;
-
-	if (app->line.given[OPTION_isolated].flag)
-		return true;
-	if (!path)
-		path = config_find(&app->arena, common_folder(app));
-	if (!path || config_read(&app->arena, path, &app->settings, &complaint))
-		return true;
-	app_fail("%s", text_chars(&complaint));
-	return false;
-}
-
-static void print_origin(const struct option_value *value, const struct option *option,
-                         struct text *out)
-{
-	if (value && value->origin == ORIGIN_FILE)
-		text_print(out, "%s:%u: `%s`", value->file, value->line, option->name);
-	else
-		text_print(out, "--%s", option->name);
-}
-
-static bool fail_selector(struct app *app, const char *where, const char *selector)
-{
-	struct suggestion suggestion = {.name = selector};
-	struct text complaint = {.arena = &app->arena};
-
-	for (uint32_t i = 0; i < app->rules.count; i++) {
-		suggestion_offer(&suggestion, app->rules.at[i].code);
-		suggestion_offer(&suggestion, app->rules.at[i].slug);
-	}
-	text_print(&complaint, "%s: `%s` is no rule", where, selector);
-	suggestion_print(&suggestion, "", &complaint);
-	app_fail("%s", text_chars(&complaint));
-	return false;
-}
-
-static bool check_list(struct app *app, enum option_id id)
-{
-	const struct option_value *value = &app->settings.of[id];
-	struct text where = {.arena = &app->arena};
-
-	print_origin(value, &options[id], &where);
-	for (uint32_t i = 0; i < value->list.count; i++) {
-		if (!selector_is_known(app->rules, value->list.at[i]))
-			return fail_selector(app, text_chars(&where), value->list.at[i]);
-	}
-	return true;
-}
-
-static bool check_tables(struct app *app)
-{
-	const struct settings *settings = &app->settings;
-	const char *file = settings->config_path;
-
-	for (uint32_t i = 0; i < settings->file_ignores.count; i++) {
-		const selector_list *list = &settings->file_ignores.at[i].selectors;
-
-		for (uint32_t k = 0; k < list->count; k++) {
-			if (!selector_is_known(app->rules, list->at[k]))
-				return fail_selector(app, file, list->at[k]);
-		}
-	}
-	for (uint32_t i = 0; i < settings->selection.severities.count; i++) {
-		if (!selector_is_known(app->rules, settings->selection.severities.at[i].selector))
-			return fail_selector(app, file,
-			                     settings->selection.severities.at[i].selector);
-	}
-	return true;
-}
-
-bool app_load_settings(struct app *app)
-{
-	settings_init(&app->arena, &app->settings);
-	if (!read_configuration(app))
-		return false;
-	command_line_apply(&app->arena, &app->line, &app->settings);
-	return check_list(app, OPTION_select) && check_list(app, OPTION_extend_select) &&
-	       check_list(app, OPTION_ignore) && check_tables(app);
 }
 
 /* commands */

@@ -12,11 +12,14 @@
 
 enum exit_status { EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE };
 
+struct configs;
+
 struct app {
 	struct arena arena;
 	struct rule_table rules;
 	struct command_line line;
-	struct settings settings;
+	struct settings settings; /* of the run as a whole */
+	struct configs *configs;  /* NULL: nobody asked for those of files yet */
 };
 
 /* The whole program. */
@@ -33,6 +36,9 @@ int app_merge(struct app *app);
 
 /* Reads the configuration and lays the command line over it. */
 GL_MUST_USE bool app_load_settings(struct app *app);
+/* What the configuration file (NULL: none) says, under the command line. */
+GL_MUST_USE bool app_settings_from(struct app *app, const char *config, struct settings *settings,
+                                   struct text *complaint);
 /* Says what is wrong, as "graphlint: error: ...", and returns EXIT_TROUBLE. */
 int app_fail(const char *format, ...) GL_PRINTF(1, 2);
 /* --color, NO_COLOR and whether standard output is a terminal. */

@@ -5,6 +5,7 @@
 
 #include "analyzer/app/app.h"
 #include "analyzer/app/check.h"
+#include "analyzer/app/configs.h"
 #include "analyzer/app/progress.h"
 #include "analyzer/app/version.h"
 #include "analyzer/base/files.h"
@@ -12,48 +13,6 @@
 #include "analyzer/engine/noqa.h"
 
 /* settings of the engine */
-
-static const char *const *ended_list(struct app *app, const text_list *list)
-{
-	const char **ended = arena_array(&app->arena, const char *, (size_t)list->count + 1);
-
-	for (uint32_t i = 0; i < list->count; i++)
-		ended[i] = list->at[i];
-	return ended;
-}
-
-/* Patterns of a configuration file are relative to it. */
-static const char *exclude_base(struct app *app)
-{
-	const struct option_value *exclude = &app->settings.of[OPTION_exclude];
-	const struct option_value *extend = &app->settings.of[OPTION_extend_exclude];
-	const struct option_value *from = exclude->origin == ORIGIN_FILE  ? exclude
-	                                  : extend->origin == ORIGIN_FILE ? extend
-	                                                                  : NULL;
-	const char *folder = from ? path_folder(&app->arena, from->file) : "";
-
-	return *folder ? folder : NULL;
-}
-
-static struct discover_options discover_settings(struct app *app)
-{
-	static const char *const suffixes[] = {".py", ".pyi", ".pyw", ".ipynb", NULL};
-	const struct settings *settings = &app->settings;
-	text_list patterns = {0};
-
-	for (uint32_t i = 0; i < settings->of[OPTION_exclude].list.count; i++)
-		vec_push(&app->arena, &patterns, settings->of[OPTION_exclude].list.at[i]);
-	for (uint32_t i = 0; i < settings->of[OPTION_extend_exclude].list.count; i++)
-		vec_push(&app->arena, &patterns, settings->of[OPTION_extend_exclude].list.at[i]);
-	return (struct discover_options){
-	        .suffixes = suffixes,
-	        .excludes = ended_list(app, &patterns),
-	        .exclude_base = exclude_base(app),
-	        .no_default_excludes = settings->of[OPTION_exclude].origin != ORIGIN_DEFAULT,
-	        .no_gitignore = settings_flag(settings, OPTION_no_respect_gitignore),
-	        .force_exclude = settings_flag(settings, OPTION_force_exclude),
-	};
-}
 
 /* "2/4" */
 static bool read_shard(struct app *app, struct engine_settings *engine)
@@ -86,42 +45,38 @@ bool check_settings(struct app *app, struct engine_settings *engine)
 	        .paths = app->line.operands.at,
 	        .path_count = app->line.operands.count,
 	        .stdin_path = name ? name : "stdin.py",
-	        .discover = discover_settings(app),
 	        .jobs = (unsigned)settings_number(settings, OPTION_jobs),
 	        .no_skip = settings_flag(settings, OPTION_no_skip),
-	        .selection = settings->selection,
 	        .confirm = (enum confirm_mode)settings_number(settings, OPTION_confirm),
-	        .least_confidence = (enum confidence)(
-	                CONFIDENCE_LIKELY + settings_number(settings, OPTION_min_confidence)),
-	        .file_ignores = settings->file_ignores.at,
-	        .file_ignore_count = settings->file_ignores.count,
-	        .models = settings->models.at,
-	        .model_count = settings->models.count,
 	        .root = app_root(app),
 	        .baseline = settings_text(settings, OPTION_baseline),
 	        .diff_base = settings_text(settings, OPTION_diff_base),
 	        .cache = app_cache_folder(app),
 	        .build = GRAPHLINT_VERSION,
 	};
+	configs_join(app, engine);
 	return read_shard(app, engine);
 }
 
 /* what can be done with an outcome */
 
-/* --fail-on is written error|warning|info: the most severe is choice 0. */
-static enum severity fail_severity(const struct app *app)
+/* Of the finding's file. --fail-on is written error|warning|info: the most severe
+ * is choice 0. */
+static bool fails(struct app *app, const struct finding *finding)
 {
-	return (enum severity)(SEVERITY_ERROR - settings_number(&app->settings, OPTION_fail_on));
+	const struct settings *settings = &config_of_file(app, finding->source->path)->settings;
+
+	return finding->severity + settings_number(settings, OPTION_fail_on) >= SEVERITY_ERROR;
 }
 
-static int exit_status(const struct app *app, const struct outcome *outcome)
+static int exit_status(struct app *app, const struct outcome *outcome)
 {
 	if (outcome_has_failure(outcome))
 		return EXIT_TROUBLE;
 	if (settings_flag(&app->settings, OPTION_exit_zero))
 		return EXIT_CLEAN;
-	for (int severity = fail_severity(app); severity <= SEVERITY_ERROR; severity++) {
-		if (outcome_count(outcome, (enum severity)severity))
+	for (uint32_t i = 0; i < outcome->findings.count; i++) {
+		if (fails(app, &outcome->findings.at[i]))
 			return EXIT_FINDINGS;
 	}
 	return EXIT_CLEAN;
@@ -236,6 +191,8 @@ static int show_files(struct app *app)
 	if (!check_settings(app, &engine))
 		return EXIT_TROUBLE;
 	run = engine_list(&engine);
+	if (run_error(run))
+		status = app_fail("%s", run_error(run));
 	for (uint32_t i = 0; i < run_files(run)->files.count; i++)
 		puts(run_files(run)->files.at[i].path);
 	for (uint32_t i = 0; i < run_outcome(run)->skipped.count; i++)

@@ -342,12 +342,12 @@ static bool is_configuration(struct arena *arena, const char *path)
 	       (settings_table(arena, path, &file, &error) || error.message);
 }
 
+const char *const config_names[] = {".graphlint.toml", "graphlint.toml", "pyproject.toml", NULL};
+
 static const char *config_in(struct arena *arena, const char *folder)
 {
-	static const char *const names[] = {".graphlint.toml", "graphlint.toml", "pyproject.toml"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *path = path_join(arena, folder, names[i]);
+	for (size_t i = 0; config_names[i]; i++) {
+		const char *path = path_join(arena, folder, config_names[i]);
 
 		if (is_configuration(arena, path))
 			return path;

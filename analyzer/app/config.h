@@ -8,6 +8,9 @@
 
 #include "analyzer/app/settings.h"
 
+/* What such files are called, the first of them first; ended by NULL. */
+extern const char *const config_names[];
+
 /* NULL: there is none. `folder` "" is the current one. */
 const char *config_find(struct arena *arena, const char *folder);
 /* Reads the file, and first what it extends, over `settings`. */

@@ -59,6 +59,8 @@ int check_dump(struct app *app)
 	if (!check_settings(app, &engine))
 		return EXIT_TROUBLE;
 	run = engine_list(&engine);
+	if (run_error(run))
+		status = app_fail("%s", run_error(run));
 	for (uint32_t i = 0; i < run_outcome(run)->skipped.count; i++)
 		status = app_fail("%s: %s", run_outcome(run)->skipped.at[i].path,
 		                  run_outcome(run)->skipped.at[i].reason);

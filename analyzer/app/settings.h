@@ -11,8 +11,8 @@
 struct settings {
 	struct option_value of[OPTION_COUNT];
 	struct selection selection;
-	VEC(struct file_ignore) file_ignores;
-	VEC(struct project_model) models; /* one effect each */
+	file_ignore_list file_ignores;
+	model_list models; /* one effect each */
 	const char *config_path;          /* NULL: no configuration file */
 	text_list config_files;           /* it and what it extends */
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analyzer/app/check.h"
+#include "analyzer/app/configs.h"
 #include "analyzer/base/hash.h"
 
 enum { POLL_MILLISECONDS = 300 };
@@ -40,8 +41,12 @@ static uint64_t stamp_all(struct app *app)
 	run = engine_list(&engine);
 	for (uint32_t i = 0; i < run_files(run)->files.count; i++)
 		stamp = stamp_of(stamp, run_files(run)->files.at[i].path);
-	for (uint32_t i = 0; i < app->settings.config_files.count; i++)
-		stamp = stamp_of(stamp, app->settings.config_files.at[i]);
+	for (uint32_t i = 0; i < configs_count(app); i++) {
+		const text_list *files = &configs_at(app, i)->settings.config_files;
+
+		for (uint32_t k = 0; k < files->count; k++)
+			stamp = stamp_of(stamp, files->at[k]);
+	}
 	run_close(run);
 	return stamp;
 }

@@ -44,9 +44,9 @@ static struct digest cache_key(struct run *run)
 	add_list(&key, settings->discover.suffixes);
 	add_list(&key, settings->discover.excludes);
 	add_key(&key, settings->discover.exclude_base);
-	for (uint32_t i = 0; i < settings->model_count; i++) {
-		add_key(&key, settings->models[i].name);
-		text_print(&key, "%u", settings->models[i].effects);
+	for (uint32_t i = 0; settings->models && i < settings->models->count; i++) {
+		add_key(&key, settings->models->at[i].name);
+		text_print(&key, "%u", settings->models->at[i].effects);
 		add_key(&key, "");
 	}
 	for (uint32_t i = 0; i < settings->path_count; i++)

@@ -80,7 +80,9 @@ static void load_project(struct run *run)
 	run->project = project_open(run->names);
 	add_files(run);
 	run_cache_add_imported(run);
-	project_set_models(run->project, run->settings->models, run->settings->model_count);
+	if (run->settings->models)
+		project_set_models(run->project, run->settings->models->at,
+		                   run->settings->models->count);
 	project_load(run->project, run->pool, run->settings->no_skip);
 	find_owners(run);
 }
@@ -166,6 +168,8 @@ static void tell_all(struct run *run)
 static bool run_all(struct run *run)
 {
 	run_find_files(run);
+	if (run->error)
+		return true;
 	run_cache_plan(run);
 	do {
 		if (!find_all(run))

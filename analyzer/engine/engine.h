@@ -18,8 +18,19 @@ struct file_ignore {
 	selector_list selectors;
 };
 
+typedef VEC(struct file_ignore) file_ignore_list;
+
+typedef VEC(struct project_model) model_list;
+
 /* Which findings are replayed: those that a budget allows, all, none. */
 enum confirm_mode { CONFIRM_AUTO, CONFIRM_ALWAYS, CONFIRM_NEVER };
+
+/* What holds for the findings in a file. */
+struct file_terms {
+	struct selection selection;
+	enum confidence least_confidence;
+	file_ignore_list ignores;
+};
 
 struct engine_settings {
 	const char *const *paths; /* "-" is standard input */
@@ -28,13 +39,11 @@ struct engine_settings {
 	struct discover_options discover;
 	unsigned jobs; /* 0: one for each core */
 	bool no_skip;  /* lower every file in full */
-	struct selection selection;
-	enum confidence least_confidence;
+	struct file_terms terms; /* of all files, without `terms_of` */
+	const struct file_terms *(*terms_of)(void *context, const char *path);
+	void *context;
 	enum confirm_mode confirm;
-	const struct file_ignore *file_ignores;
-	uint32_t file_ignore_count;
-	const struct project_model *models;
-	uint32_t model_count;
+	const model_list *models; /* NULL: none; complete once the files are found */
 	const char *root;          /* absolute: what fingerprints are relative to */
 	uint32_t shard, shards;    /* from 1; shards 0: everything */
 	const char *baseline;      /* NULL: none */

@@ -35,6 +35,7 @@ void run_find_files(struct run *run)
 			vec_push(&run->arena, &paths, settings->paths[i]);
 	}
 	discover(&run->arena, &settings->discover, paths.at, paths.count, &run->found);
+	run->error = run->found.complaint;
 	for (uint32_t i = 0; i < run->found.problems.count; i++)
 		add_failure(run, run->found.problems.at[i].path, run->found.problems.at[i].message);
 	if (has_stdin) {

@@ -9,27 +9,58 @@
 /* A row of per-file-ignores, its pattern read. */
 struct matcher {
 	const struct file_ignore *row;
+	const char *folder; /* absolute */
 	struct ignore_list patterns;
 };
 
-static struct matcher *read_patterns(struct run *run)
+/* What holds for some of the files, made ready. */
+struct filter {
+	const struct file_terms *terms;
+	const struct rule_choice *choices;
+	VEC(struct matcher) matchers;
+};
+
+struct filtering {
+	struct run *run;
+	VEC(struct filter *) filters;
+};
+
+static struct filter *make_filter(struct run *run, const struct file_terms *terms)
 {
-	uint32_t count = run->settings->file_ignore_count;
-	struct matcher *matchers = arena_array(&run->arena, struct matcher, count);
+	struct filter *filter = arena_new(&run->arena, struct filter);
 
-	for (uint32_t i = 0; i < count; i++) {
-		const char *pattern = run->settings->file_ignores[i].pattern;
+	filter->terms = terms;
+	filter->choices = selection_apply(&run->arena, &terms->selection, run->rules);
+	for (uint32_t i = 0; i < terms->ignores.count; i++) {
+		const struct file_ignore *row = &terms->ignores.at[i];
+		struct matcher matcher = {.row = row};
 
-		matchers[i].row = &run->settings->file_ignores[i];
-		ignore_add_lines(&run->arena, &matchers[i].patterns, pattern, strlen(pattern));
+		matcher.folder = path_absolute(&run->arena, row->folder);
+		ignore_add_lines(&run->arena, &matcher.patterns, row->pattern,
+		                 strlen(row->pattern));
+		vec_push(&run->arena, &filter->matchers, matcher);
 	}
-	return matchers;
+	return filter;
+}
+
+static const struct filter *filter_of(struct filtering *filtering, const char *path)
+{
+	struct run *run = filtering->run;
+	const struct engine_settings *settings = run->settings;
+	const struct file_terms *terms =
+	        settings->terms_of ? settings->terms_of(settings->context, path) : &settings->terms;
+
+	for (uint32_t i = 0; i < filtering->filters.count; i++) {
+		if (filtering->filters.at[i]->terms == terms)
+			return filtering->filters.at[i];
+	}
+	vec_push(&run->arena, &filtering->filters, make_filter(run, terms));
+	return filtering->filters.at[filtering->filters.count - 1];
 }
 
 static bool file_matches(struct run *run, const struct matcher *matcher, const char *path)
 {
-	const char *folder = path_absolute(&run->arena, matcher->row->folder);
-	const char *below = path_below(&run->arena, folder, path);
+	const char *below = path_below(&run->arena, matcher->folder, path);
 
 	if (*below == '/')
 		return false;
@@ -51,38 +82,31 @@ static bool row_names(const struct file_ignore *row, const struct rule *rule)
 	return false;
 }
 
-static bool is_ignored_in_file(struct run *run, const struct matcher *matchers,
+static bool is_ignored_in_file(struct run *run, const struct filter *filter,
                                const struct finding *finding)
 {
-	for (uint32_t i = 0; i < run->settings->file_ignore_count; i++) {
-		if (row_names(matchers[i].row, finding->rule) &&
-		    file_matches(run, &matchers[i], finding->source->path))
+	for (uint32_t i = 0; i < filter->matchers.count; i++) {
+		if (row_names(filter->matchers.at[i].row, finding->rule) &&
+		    file_matches(run, &filter->matchers.at[i], finding->source->path))
 			return true;
 	}
 	return false;
 }
 
-static bool is_reported(struct run *run, const struct rule_choice *choice,
-                        const struct matcher *matchers, const struct finding *finding)
-{
-	return choice->on && finding->confidence >= run->settings->least_confidence &&
-	       run_is_in_shard(run, finding->source->path) &&
-	       !is_ignored_in_file(run, matchers, finding);
-}
-
 void run_filter(struct run *run)
 {
-	struct rule_choice *choices =
-	        selection_apply(&run->arena, &run->settings->selection, run->rules);
-	struct matcher *matchers = read_patterns(run);
+	struct filtering filtering = {.run = run};
 	finding_list *findings = &run->outcome.findings;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < findings->count; i++) {
 		struct finding *finding = &findings->at[i];
-		const struct rule_choice *choice = &choices[finding->rule - run->rules.at];
+		const struct filter *filter = filter_of(&filtering, finding->source->path);
+		const struct rule_choice *choice = &filter->choices[finding->rule - run->rules.at];
 
-		if (!is_reported(run, choice, matchers, finding))
+		if (!choice->on || finding->confidence < filter->terms->least_confidence ||
+		    !run_is_in_shard(run, finding->source->path) ||
+		    is_ignored_in_file(run, filter, finding))
 			continue;
 		if (finding->replay.refuted) {
 			run->outcome.refuted++;

@@ -8,19 +8,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/base/files.h"
 #include "analyzer/base/limits.h"
 #include "analyzer/base/text.h"
 #include "analyzer/source/ignore_scope.h"
 
-struct walk {
-	struct arena *arena;
+/* What holds in a part of the tree. */
+struct terms {
 	const struct discover_options *options;
-	struct discovery *found;
 	struct ignore_list excludes; /* defaults and the user's, one after the other */
 	const char *base;            /* of the excludes: absolute, without a slash at the end */
-	struct text shown;           /* path as the user would write it */
-	struct text real;            /* the same, absolute and without links */
-	size_t root;                 /* length of the walked folder's real path */
+};
+
+struct walk {
+	struct arena *arena;
+	const struct discover_configs *configs;
+	struct discovery *found;
+	const struct terms *terms;
+	VEC(struct terms *) all_terms;
+	struct text shown; /* path as the user would write it */
+	struct text real;  /* the same, absolute and without links */
+	size_t root;       /* length of the walked folder's real path */
 	unsigned depth;
 };
 
@@ -50,37 +58,79 @@ static void add_file(struct walk *w, const char *path, bool named)
 
 /* Excludes */
 
-static void add_excludes(struct walk *w)
+static void add_excludes(struct walk *w, struct terms *terms)
 {
 	static const char *const defaults[] = {
 #define EXCLUDE(name) name "/",
 #include "analyzer/source/excludes.def"
 #undef EXCLUDE
 	};
-	const char *const *pattern = w->options->excludes;
+	const char *const *pattern = terms->options->excludes;
+	const size_t count =
+	        terms->options->no_default_excludes ? 0 : sizeof(defaults) / sizeof(*defaults);
 
-	for (size_t i = 0;
-	     !w->options->no_default_excludes && i < sizeof(defaults) / sizeof(*defaults); i++)
-		ignore_add_lines(w->arena, &w->excludes, defaults[i], strlen(defaults[i]));
+	for (size_t i = 0; i < count; i++)
+		ignore_add_lines(w->arena, &terms->excludes, defaults[i], strlen(defaults[i]));
 	for (; pattern && *pattern; pattern++) {
 		size_t skip = !strncmp(*pattern, "./", 2) ? 2 : 0;
 
-		ignore_add_lines(w->arena, &w->excludes, *pattern + skip, strlen(*pattern + skip));
+		ignore_add_lines(w->arena, &terms->excludes, *pattern + skip,
+		                 strlen(*pattern + skip));
 	}
+}
+
+static const char *absolute_base(struct arena *arena, const char *base)
+{
+	char *real = realpath(base ? base : ".", NULL);
+	const char *kept;
+
+	if (!real)
+		return "";
+	kept = strcmp(real, "/") != 0 ? arena_text(arena, real, strlen(real)) : "";
+	free(real);
+	return kept;
+}
+
+static const struct terms *terms_of(struct walk *w, const struct discover_options *options)
+{
+	struct terms *terms;
+
+	for (uint32_t i = 0; i < w->all_terms.count; i++) {
+		if (w->all_terms.at[i]->options == options)
+			return w->all_terms.at[i];
+	}
+	terms = arena_new(w->arena, struct terms);
+	terms->options = options;
+	terms->base = absolute_base(w->arena, options->exclude_base);
+	add_excludes(w, terms);
+	vec_push(w->arena, &w->all_terms, terms);
+	return terms;
+}
+
+/* From here on what the folder's configuration says holds. */
+static void take_terms(struct walk *w, const char *folder)
+{
+	const struct discover_options *options;
+
+	if (!w->configs || w->found->complaint)
+		return;
+	options = w->configs->options_of(w->configs->context, folder, &w->found->complaint);
+	if (options)
+		w->terms = terms_of(w, options);
 }
 
 /* Relative to the base of the excludes when it is under it, else to the root. */
 static bool is_excluded(const struct walk *w, const char *path, size_t length, bool is_folder)
 {
-	size_t base = strlen(w->base);
+	size_t base = strlen(w->terms->base);
 
-	if (length <= base && !strncmp(path, w->base, length))
+	if (length <= base && !strncmp(path, w->terms->base, length))
 		return false; /* the base itself, or around it */
-	if (strncmp(path, w->base, base) != 0 || path[base] != '/')
+	if (strncmp(path, w->terms->base, base) != 0 || path[base] != '/')
 		base = w->root;
 	if (base >= length)
 		return false;
-	return ignore_match(&w->excludes, path + base + 1, length - base - 1, is_folder) ==
+	return ignore_match(&w->terms->excludes, path + base + 1, length - base - 1, is_folder) ==
 	       IGNORE_EXCLUDED;
 }
 
@@ -99,7 +149,7 @@ static bool has_suffix(const struct walk *w, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (const char *const *suffix = w->options->suffixes; *suffix; suffix++) {
+	for (const char *const *suffix = w->terms->options->suffixes; *suffix; suffix++) {
 		size_t tail = strlen(*suffix);
 
 		if (length >= tail && !strcmp(name + length - tail, *suffix))
@@ -134,8 +184,17 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
+static bool is_config(const struct walk *w, const char *name)
+{
+	for (size_t i = 0; w->configs && w->configs->names[i]; i++) {
+		if (!strcmp(w->configs->names[i], name))
+			return true;
+	}
+	return false;
+}
+
 /* The folders and the files with a wanted suffix, by name. */
-static bool list_folder(struct walk *w, entry_list *entries)
+static bool list_folder(struct walk *w, entry_list *entries, bool *has_config)
 {
 	DIR *folder = opendir(w->shown.length ? w->shown.at : ".");
 	struct dirent *item;
@@ -147,6 +206,7 @@ static bool list_folder(struct walk *w, entry_list *entries)
 
 		if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
 			continue;
+		*has_config |= is_config(w, item->d_name);
 		if (!classify(dirfd(folder), item, &entry.is_folder))
 			continue;
 		if (!entry.is_folder && !has_suffix(w, item->d_name))
@@ -176,7 +236,7 @@ static void visit(struct walk *w, const struct ignore_scope *scope, struct entry
 		;
 	else if (!entry.is_folder)
 		add_file(w, w->shown.at, false);
-	else if (w->options->no_default_excludes || !is_environment(w))
+	else if (w->terms->options->no_default_excludes || !is_environment(w))
 		walk_folder(w, scope);
 	text_cut(&w->shown, shown);
 	text_cut(&w->real, real);
@@ -185,22 +245,27 @@ static void visit(struct walk *w, const struct ignore_scope *scope, struct entry
 static void walk_folder(struct walk *w, const struct ignore_scope *outer)
 {
 	const struct ignore_scope *scope = NULL;
+	const struct terms *terms = w->terms;
+	bool has_config = false;
 	entry_list entries = {0};
 
 	if (w->depth == LIMIT_DIRECTORY_DEPTH) {
 		add_problem(w, w->shown.at, "nested too deep");
 		return;
 	}
-	if (!list_folder(w, &entries)) {
+	if (!list_folder(w, &entries, &has_config)) {
 		add_problem(w, w->shown.length ? w->shown.at : ".", strerror(errno));
 		return;
 	}
-	if (!w->options->no_gitignore)
+	if (has_config)
+		take_terms(w, text_chars(&w->shown));
+	if (!w->terms->options->no_gitignore)
 		scope = ignore_scope_enter(w->arena, outer, text_chars(&w->real));
 	w->depth++;
 	for (uint32_t i = 0; i < entries.count; i++)
 		visit(w, scope, entries.at[i]);
 	w->depth--;
+	w->terms = terms;
 }
 
 /* What was named */
@@ -254,34 +319,38 @@ static bool resolve(struct walk *w, const char *path, bool is_folder)
 }
 
 /* Would a walk from the base of the excludes, or from the top of the work tree,
- * have left it out? */
+ * have left it out? Each folder on the way has its own terms. */
 static bool walk_excludes(struct walk *w, bool is_folder)
 {
 	const struct ignore_scope *innermost = NULL, *scope;
+	const struct terms *terms = w->terms;
 	const char *path = w->real.at;
+	bool excluded = false;
 	size_t at = 0;
 
-	if (!w->options->no_gitignore)
+	if (!terms->options->no_gitignore)
 		innermost = ignore_scope_around(w->arena, path);
 	w->root = 0;
-	while (at < w->real.length) {
+	while (!excluded && at < w->real.length) {
 		const char *slash = strchr(path + at + 1, '/');
 		bool folder = slash || is_folder;
 
+		take_terms(w, at ? arena_text(w->arena, path, at) : "/");
 		at = slash ? (size_t)(slash - path) : w->real.length;
-		if (is_excluded(w, path, at, folder))
-			return true;
 		for (scope = innermost; scope && scope->base >= at;)
 			scope = scope->outer;
-		if (ignore_scope_excludes(scope, path, at, folder))
-			return true;
+		excluded = is_excluded(w, path, at, folder) ||
+		           ignore_scope_excludes(scope, path, at, folder);
 	}
-	return false;
+	w->terms = terms;
+	return excluded;
 }
 
 static void take_file(struct walk *w)
 {
-	if (w->options->force_exclude && resolve(w, w->shown.at, false) && walk_excludes(w, false))
+	take_terms(w, path_folder(w->arena, w->shown.at));
+	if (w->terms->options->force_exclude && resolve(w, w->shown.at, false) &&
+	    walk_excludes(w, false))
 		return;
 	add_file(w, w->shown.at, true);
 }
@@ -294,11 +363,12 @@ static void take_folder(struct walk *w)
 		add_problem(w, w->shown.at, strerror(errno));
 		return;
 	}
-	if (w->options->force_exclude && walk_excludes(w, true))
+	take_terms(w, text_chars(&w->shown));
+	if (w->terms->options->force_exclude && walk_excludes(w, true))
 		return;
 	w->root = w->real.length;
 	w->depth = 0;
-	if (!w->options->no_gitignore)
+	if (!w->terms->options->no_gitignore)
 		scope = ignore_scope_around(w->arena, text_chars(&w->real));
 	walk_folder(w, scope);
 }
@@ -317,32 +387,21 @@ static void take(struct walk *w, const char *path)
 		take_file(w);
 }
 
-static const char *absolute_base(struct arena *arena, const char *base)
-{
-	char *real = realpath(base ? base : ".", NULL);
-	const char *kept;
-
-	if (!real)
-		return "";
-	kept = strcmp(real, "/") != 0 ? arena_text(arena, real, strlen(real)) : "";
-	free(real);
-	return kept;
-}
-
 void discover(struct arena *arena, const struct discover_options *options, const char *const *paths,
               uint32_t count, struct discovery *found)
 {
 	struct walk w = {
 	        .arena = arena,
-	        .options = options,
+	        .configs = options->configs,
 	        .found = found,
-	        .base = absolute_base(arena, options->exclude_base),
 	        .shown = {.arena = arena},
 	        .real = {.arena = arena},
 	};
+	const struct terms *outermost = terms_of(&w, options);
 
-	add_excludes(&w);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		w.terms = outermost;
 		take(&w, paths[i]);
+	}
 	discovery_sort(arena, found);
 }
