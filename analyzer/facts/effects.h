@@ -29,6 +29,9 @@ value_id effect_grad(struct effect *e);
 void join_in_place(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                    value_id targets, value_id operands);
 
+/* data_reads.c: `.data` of `source` is read */
+void check_data_read(struct effect *e, value_id source);
+
 /* effects_container.c: containers, iterators */
 value_id effect_container(struct effect *e);
 value_id effect_iterates(struct effect *e);
@@ -53,5 +56,7 @@ value_id effect_tuple(struct effect *e, value_id operands, unsigned bits);
 value_id effect_argument(struct effect *e, uint32_t index, const char *keyword);
 value_id effect_target(struct effect *e);
 bool effect_flag(struct effect *e, const char *keyword, bool *known);
+/* What any tensor in the value is. */
+uint32_t effect_bits(struct effect *e, value_id value);
 
 #endif

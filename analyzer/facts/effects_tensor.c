@@ -181,7 +181,7 @@ value_id effect_passes(struct effect *e)
 	                     entry_bits(e) & ~(unsigned)(saves_little(e, operands) ? T_SAVES : 0));
 }
 
-static uint32_t bits_of(struct effect *e, value_id value)
+uint32_t effect_bits(struct effect *e, value_id value)
 {
 	const value_id tensors = tensors_in(e->a, e->state, value, 2);
 	const struct value *v = value_get(e->a, tensors);
@@ -205,34 +205,15 @@ static value_id with_base(struct effect *e, value_id view, value_id source)
 	return view;
 }
 
-static bool drops_something(struct effect *e, value_id source)
-{
-	return (bits_of(e, source) & (T_GRAPH | T_ASSUMED | T_LEAF)) != 0;
-}
-
-static void note_data_read(struct effect *e, object_id source)
-{
-	const char *name = strrchr(api_name(e->entry), '.') + 1;
-	const uint32_t length = (uint32_t)strlen(name);
-	struct event_place place = place_of(e->act->file, e->act->func, e->call.inst);
-	const char *end = place.source->text + place.span.end;
-
-	if (place.span.end - place.span.start <= length || memcmp(end - length, name, length) != 0)
-		return; /* by another name: getattr, a descriptor */
-	place.span.start = place.span.end - length;
-	event_note(e->a, e->act, e->call.inst, EVENT_DATA_READ, (object_id){0}, source)->place =
-	        place;
-}
-
 value_id effect_views(struct effect *e, bool keeps_graph)
 {
 	value_id source = effect_target(e);
-	unsigned bits = bits_of(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES);
+	unsigned bits = effect_bits(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES);
 
 	if (!keeps_graph)
-		bits |= bits_of(e, source) & T_ROWS;
-	if (api_has(e->entry, API_UNCHECKED) && !keeps_graph && drops_something(e, source))
-		note_data_read(e, value_single(e->a, source));
+		bits |= effect_bits(e, source) & T_ROWS;
+	if (api_has(e->entry, API_UNCHECKED) && !keeps_graph)
+		check_data_read(e, source);
 	return with_base(e, effect_result(e, keeps_graph ? source : (value_id){0}, bits), source);
 }
 
@@ -342,7 +323,7 @@ static value_id aliases_each(struct effect *e)
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
-	unsigned bits = bits_of(e, source) &
+	unsigned bits = effect_bits(e, source) &
 	                (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE | T_ROWS);
 	const struct value *v = value_get(e->a, source);
 	object_id only = value_single(e->a, source);
@@ -373,7 +354,7 @@ value_id effect_aliases(struct effect *e)
 value_id effect_cuts(struct effect *e)
 {
 	unsigned bits =
-	        (bits_of(e, effect_target(e)) & T_LASTING) | (gives_scalar(e) ? T_SCALAR : 0);
+	        (effect_bits(e, effect_target(e)) & T_LASTING) | (gives_scalar(e) ? T_SCALAR : 0);
 
 	return effect_result(e, (value_id){0}, bits);
 }
