@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/facts/analysis.h"
+#include "analyzer/facts/judge.h"
 
 static struct event_place born_place(const struct analysis *a, object_id kept, const char **text)
 {
@@ -59,8 +59,8 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	}
 }
 
-static bool any_inside(const struct analysis *a, const site_list *sites, context_id context,
-                       loop_id loop)
+bool judge_any_inside(const struct analysis *a, const site_list *sites, context_id context,
+                      loop_id loop)
 {
 	for (uint32_t i = 0; i < sites->count; i++)
 		if (happens_inside(a, sites->at[i].context, sites->at[i].inst, context, loop))
@@ -85,7 +85,7 @@ static bool trains_around(const struct analysis *a, const struct pending *p)
 	loop_id loop;
 
 	return innermost_loop(a, p->context, p->inst, &where, &loop) &&
-	       any_inside(a, &a->backwards, where, loop);
+	       judge_any_inside(a, &a->backwards, where, loop);
 }
 
 /* A chain that a retaining backward goes through is wanted within the step that
@@ -175,7 +175,7 @@ static bool eval_stands(struct analysis *a, const struct pending *p)
 
 	return !kept->reached && !kept->escaped &&
 	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
-	       context.n == p->context.n && !any_inside(a, &a->backwards, context, loop) &&
+	       context.n == p->context.n && !judge_any_inside(a, &a->backwards, context, loop) &&
 	       (p->evaluates || only_counted(a, p));
 }
 
@@ -254,12 +254,12 @@ static bool is_one_pass(const struct pending *p)
 	        p->kind == EVENT_VIEW_STORE);
 }
 
-static bool is_made_anew(const struct pending *p)
+bool judge_made_anew(const struct pending *p)
 {
 	return (p->loops & (LOOP_AROUND | LOOP_OUTLIVED)) == LOOP_AROUND;
 }
 
-static bool is_local(const struct analysis *a, const struct pending *p)
+bool judge_local(const struct analysis *a, const struct pending *p)
 {
 	const context_id made = def_of(a, p->holder)->context;
 
@@ -277,11 +277,12 @@ static bool is_computation(const struct analysis *a, const struct pending *p)
 	if (trains_around(a, p))
 		return false;
 	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
-	       !(p->loops & LOOP_DATA) && (is_made_anew(p) || (p->from_outside && is_local(a, p)));
+	       !(p->loops & LOOP_DATA) &&
+	       (judge_made_anew(p) || (p->from_outside && judge_local(a, p)));
 }
 
 /* Does a loop that ends while the holder lives have one of the sites in it? */
-static bool goes_by(const struct analysis *a, const struct pending *p, const site_list *sites)
+bool judge_goes_by(const struct analysis *a, const struct pending *p, const site_list *sites)
 {
 	const struct def *holder = def_of(a, p->holder);
 	context_id context = p->context;
@@ -294,7 +295,7 @@ static bool goes_by(const struct analysis *a, const struct pending *p, const sit
 		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
 			if (made_inside(a, holder, context, loop))
 				return false;
-			if (any_inside(a, sites, context, loop))
+			if (judge_any_inside(a, sites, context, loop))
 				return true;
 		}
 		if (holder->context.n == context.n)
@@ -306,7 +307,7 @@ static bool goes_by(const struct analysis *a, const struct pending *p, const sit
 }
 
 /* Emptied in the very loop that fills it, whatever else may have been meant. */
-static bool is_cleared(const struct analysis *a, const struct pending *p)
+bool judge_cleared(const struct analysis *a, const struct pending *p)
 {
 	context_id where;
 	loop_id loop;
@@ -323,48 +324,12 @@ static bool is_cleared(const struct analysis *a, const struct pending *p)
 }
 
 /* Emptied by some method, when it is others that call them. */
-static bool is_cleared_outside(const struct analysis *a, const struct pending *p)
+bool judge_cleared_outside(const struct analysis *a, const struct pending *p)
 {
 	for (uint32_t i = 0; p->from_outside && i < a->clearings.count; i++)
 		if (a->clearings.at[i].holder.n == newest_of(p->holder).n)
 			return true;
 	return false;
-}
-
-static bool is_scalar(const struct analysis *a, const struct pending *p)
-{
-	const struct value *base = value_get(a, p->base);
-
-	for (uint32_t i = 0; i < base->count; i++)
-		if (def_of(a, base->refs[i])->scalar)
-			return true;
-	return def_of(a, p->kept)->scalar;
-}
-
-/* Tensors without a graph that are gathered step by step are the result of a computation
- * where each call or iteration makes a new holder; they pile up where they come of data. */
-static bool piles_up(const struct analysis *a, const struct pending *p)
-{
-	if (def_of(a, p->holder)->drained || is_cleared(a, p) || is_cleared_outside(a, p) ||
-	    p->in_pass || is_scalar(a, p))
-		return false;
-	return p->loops & (LOOP_DATA | LOOP_LIST) ||
-	       (p->loops & LOOP_ROWS && goes_by(a, p, &a->backwards)) ||
-	       !(p->overwrites || is_made_anew(p) || (p->from_outside && is_local(a, p)));
-}
-
-/* Outputs pile up where a model runs on one thing after the other. What is counted may be
- * the steps of one computation: unless the model is trained in each, or it is a script that counts.
- */
-static bool outputs_pile_up(const struct analysis *a, const struct pending *p)
-{
-	if (!piles_up(a, p))
-		return false;
-	if (p->loops == LOOP_CALLS)
-		return true;
-	if (p->loops & (LOOP_DATA | LOOP_LIST | LOOP_ROWS | LOOP_CALLS) || !p->from_outside)
-		return goes_by(a, p, &a->runs);
-	return goes_by(a, p, &a->backwards);
 }
 
 /* Carried or gathered in a variable of one forward pass: what is done with the outcome
@@ -415,7 +380,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 		if (kept->reached_retained && !holder_outlives_backward(a, p))
 			return false;
 		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
-		       !def_of(a, p->holder)->drained && !is_cleared(a, p) &&
+		       !def_of(a, p->holder)->drained && !judge_cleared(a, p) &&
 		       graph_proven(a, p->kept);
 	case EVENT_LAST:
 		return !kept->reached && !kept->escaped && p->activations && trains_around(a, p) &&

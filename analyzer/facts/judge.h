@@ -1,0 +1,25 @@
+#ifndef GRAPHLINT_FACTS_JUDGE_H
+#define GRAPHLINT_FACTS_JUDGE_H
+
+/* What the files that judge events share: questions about one that was noted,
+ * asked when the analysis has ended. */
+
+#include "analyzer/facts/analysis.h"
+
+/* judge.c */
+bool judge_any_inside(const struct analysis *a, const site_list *sites, context_id context,
+                      loop_id loop);
+/* In each round of an enclosing loop there is a new holder. */
+bool judge_made_anew(const struct pending *p);
+/* The holder dies with a call. */
+bool judge_local(const struct analysis *a, const struct pending *p);
+/* Does a loop that ends while the holder lives have one of the sites in it? */
+bool judge_goes_by(const struct analysis *a, const struct pending *p, const site_list *sites);
+bool judge_cleared(const struct analysis *a, const struct pending *p);
+bool judge_cleared_outside(const struct analysis *a, const struct pending *p);
+
+/* piles.c */
+bool piles_up(const struct analysis *a, const struct pending *p);
+bool outputs_pile_up(const struct analysis *a, const struct pending *p);
+
+#endif
