@@ -6,6 +6,7 @@
 #include "analyzer/base/intern.h"
 #include "analyzer/front/front.h"
 #include "analyzer/ir/dump.h"
+#include "analyzer/ir/verify.h"
 
 static void dump_module(const char *stage, const struct front_end *front,
                         const struct source *source, struct text *out)
@@ -13,7 +14,10 @@ static void dump_module(const char *stage, const struct front_end *front,
 	struct arena arena = {0};
 	struct intern *names = intern_open();
 	struct front_result lowered = front->lower(&arena, names, source);
+	const char *wrong = ir_verify(&arena, lowered.module);
 
+	if (wrong)
+		BUG("%s: %s", source->path, wrong);
 	if (!strcmp(stage, "ir"))
 		ir_dump(lowered.module, out);
 	else
@@ -52,8 +56,10 @@ static int dump_file(struct app *app, const char *path, struct text *out)
 int check_dump(struct app *app)
 {
 	struct text out = {.arena = &app->arena};
+	const bool at_once = settings_text(&app->settings, OPTION_output_file) == NULL;
 	struct engine_settings engine;
 	int status = EXIT_CLEAN;
+	bool written = true;
 	struct run *run;
 
 	if (!check_settings(app, &engine))
@@ -68,7 +74,11 @@ int check_dump(struct app *app)
 		int one = dump_file(app, run_files(run)->files.at[i].path, &out);
 
 		status = one > status ? one : status;
+		if (at_once) {
+			written = written && app_write(app, &out);
+			out.length = 0;
+		}
 	}
 	run_close(run);
-	return app_write(app, &out) ? status : EXIT_TROUBLE;
+	return written && (at_once || app_write(app, &out)) ? status : EXIT_TROUBLE;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real code: the packages of tests/corpus.txt, with one job and with two. No crash,
 # no hang, and the same bytes either way; small packages also without a report of
-# the sanitizers. Usage: corpus.sh [PACKAGE...]
+# the sanitizers. Every file lowers to IR that its verifier accepts. Usage: corpus.sh [PACKAGE...]
 set -u
 python=${PYTHON:-python3}
 release=$(pwd)/build/graphlint
@@ -27,6 +27,12 @@ lint() {
 	[ "$status" -le 2 ] && ! grep -qE 'internal error|Sanitizer|runtime error' "$out/$2.err"
 }
 
+lower() {
+	timeout 900 "$release" check --isolated --dump=ir "$1" >/dev/null 2>"$out/ir.err"
+	status=$?
+	[ "$status" -le 2 ] && ! grep -q 'internal error' "$out/ir.err"
+}
+
 kilobytes() {
 	find "$1" -name '*.py' -type f -exec cat {} + | wc -c | awk '{ print int($1 / 1024) }'
 }
@@ -34,7 +40,7 @@ kilobytes() {
 check() {
 	first=$release
 	[ -x "$sanitized" ] && [ "$(kilobytes "$1")" -le "$small" ] && first=$sanitized
-	lint "$first" 1 "$1" && lint "$release" 2 "$1" && cmp -s "$out/1.json" "$out/2.json"
+	lint "$first" 1 "$1" && lint "$release" 2 "$1" && cmp -s "$out/1.json" "$out/2.json" && lower "$1"
 }
 
 for package; do
