@@ -27,9 +27,10 @@ enum facts_limits {
 	FACTS_IMPORT_DEPTH = 2,   /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 1000, /* modules loaded for one file */
 	FACTS_ENTRY_CLASSES = 20,
-	FACTS_MAX_OBJECTS = 1000,  /* in a state; then calls are not followed */
-	FACTS_OBJECTS_A_STEP = 16, /* what passing a state on costs, in instructions */
-	FACTS_CALLEES = 8,         /* alternatives followed at one call */
+	FACTS_MAX_OBJECTS = 1000,   /* in a state; then calls are not followed */
+	FACTS_SMALL_FUNCTION = 100, /* instructions, without a loop: followed all the same */
+	FACTS_OBJECTS_A_STEP = 16,  /* what passing a state on costs, in instructions */
+	FACTS_CALLEES = 8,          /* alternatives followed at one call */
 };
 
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
@@ -398,6 +399,8 @@ void container_add(struct analysis *a, struct activation *act, struct state *sta
                    value_id holders, value_id value);
 void container_clear(struct analysis *a, const struct activation *act, struct state *state,
                      uint32_t inst, value_id holders);
+/* A variable or an attribute holds something else from now on. */
+void containers_replaced(struct analysis *a, struct state *state, value_id before, value_id after);
 value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  value_id iterable);
 value_id build_container(struct analysis *a, struct activation *act, struct state *state,
@@ -477,6 +480,9 @@ unsigned loop_around(struct analysis *a, const struct activation *act, const str
 /* What the loops around an instruction go over that the holder outlives. */
 unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
                     uint32_t inst, object_id holder, struct variable carrier);
+/* The outermost loop around an instruction that ends while the holder lives; false: none. */
+bool outermost_outlived(const struct analysis *a, context_id context, uint32_t inst,
+                        object_id holder, context_id *where, loop_id *loop);
 
 /* narrow.c */
 /* Is it a call that asks what something is? Then what it gives. */

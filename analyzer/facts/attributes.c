@@ -159,6 +159,7 @@ static value_id part_of_unknown(struct analysis *a, struct activation *act, stru
 	part = value_single(a, known);
 	def_of(a, part)->tensor_seen |= object_read(state, part)->tensor;
 	def_of(a, part)->name = name;
+	def_of(a, part)->whole = newest_of(owner);
 	object_write(a, state, part)->with = value_of(a, owner);
 	field_set(a, object_write(a, state, owner), name.n, known);
 	return known;
@@ -512,6 +513,8 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 	check_chain(a, act, state, inst, before, value, id, (struct variable){0});
 	check_links(a, act, state, inst, before, value);
 	check_last(a, act, state, inst, id, value);
+	if (is_strong(a, holders, id))
+		containers_replaced(a, state, before, value);
 	object = object_write(a, state, id);
 	if (is_strong(a, holders, id))
 		field_set(a, object, name.n, value);

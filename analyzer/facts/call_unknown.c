@@ -109,8 +109,7 @@ static bool is_decoration(const struct analysis *a, const struct activation *act
 	               : false;
 }
 
-/* Unknown code may return a graph of its arguments, or a number. */
-static void doubt(struct analysis *a, struct state *state, object_id id)
+void doubt_graph(struct analysis *a, struct state *state, object_id id)
 {
 	struct object *object = object_write(a, state, id);
 
@@ -156,7 +155,7 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 		graph_may_be_needed(a, state, containers_in(a, arguments), false);
 	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
 	                       value_join(a, arguments, tensors_in(a, state, callee, 0)));
-	doubt(a, state, value_single(a, result));
+	doubt_graph(a, state, value_single(a, result));
 	if (value_single(a, result).n && belongs_to_object(a, state, callee))
 		object_write(a, state, value_single(a, result))->tensor &= ~(unsigned)T_OUTPUT;
 	return result;

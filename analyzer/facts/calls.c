@@ -4,9 +4,14 @@
 
 #include <string.h>
 
-static bool too_deep(const struct analysis *a, const struct state *state, context_id context)
+/* What a few straight lines give is worth following even when little else is: a number, a
+ * sum of losses. */
+static bool too_deep(const struct analysis *a, const struct state *state, context_id context,
+                     const struct ir_func *func)
 {
-	return a->exhausted || state->count > FACTS_MAX_OBJECTS ||
+	const bool small = func->insts.count <= FACTS_SMALL_FUNCTION && func->loops.count <= 1;
+
+	return ((a->exhausted || state->count > FACTS_MAX_OBJECTS) && !small) ||
 	       context_get(a, context)->depth >= (a->making ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
 }
 
@@ -89,8 +94,11 @@ static value_id call_body(struct analysis *a, struct activation *act, struct sta
 	struct activation callee;
 	value_id result;
 
-	if (too_deep(a, state, act->context))
-		return unknown_value(a, act, state, call.inst, 0x31, arguments_all(a, call));
+	if (too_deep(a, state, act->context, func)) {
+		result = unknown_value(a, act, state, call.inst, 0x31, arguments_all(a, call));
+		doubt_graph(a, state, value_single(a, result));
+		return result;
+	}
 	if (!func->is_generator && recurses(a, act->context, func, deepest(a, state, call)))
 		return call_recursive(a, act, state, func);
 	context = context_enter(a, act->context, file, func, call.inst, call.part);
@@ -130,7 +138,8 @@ value_id call_generator(struct analysis *a, struct activation *act, struct state
 	object_id function = value_single(a, object->with);
 	struct activation callee;
 
-	if (frame.n == 0 || function.n == 0 || too_deep(a, state, act->context) ||
+	if (frame.n == 0 || function.n == 0 ||
+	    too_deep(a, state, act->context, def_of(a, function)->func) ||
 	    recurses(a, act->context, def_of(a, function)->func, MAX_RECURSION))
 		return unknown_value(a, act, state, inst, 0x32, (value_id){0});
 	callee = activation_begin(a, act, def_of(a, function)->file, def_of(a, function)->func,

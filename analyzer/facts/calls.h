@@ -17,6 +17,8 @@ value_id make_record_tuple(struct analysis *a, struct activation *act, struct st
 /* A model has run: for nothing, if no backward comes and only numbers leave. */
 void note_forward(struct analysis *a, struct activation *act, struct state *state, struct call call,
                   object_id module, value_id result);
+/* A result of code that is not looked at: it may have a graph of its arguments, or none. */
+void doubt_graph(struct analysis *a, struct state *state, object_id id);
 value_id call_unknown_object(struct analysis *a, struct activation *act, struct state *state,
                              struct call call, object_id id);
 

@@ -451,6 +451,17 @@ void container_clear(struct analysis *a, const struct activation *act, struct st
 	object->field_count = 0;
 }
 
+void containers_replaced(struct analysis *a, struct state *state, value_id before, value_id after)
+{
+	const struct value *v = value_get(a, before);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (builtin_class_of(def_of(a, v->refs[i])->kind) &&
+		    object_read(state, v->refs[i])->flags & O_USED &&
+		    !value_has(a, after, v->refs[i]))
+			object_write(a, state, v->refs[i])->flags |= O_CLEARED;
+}
+
 static value_id dict_keys(struct analysis *a, object_id id, const struct object *object)
 {
 	value_id keys = {0};

@@ -171,6 +171,7 @@ struct def {
 	bool scalar;     /* backward began at it: it is one number */
 	bool drained;    /* container: elements are taken out of it one by one */
 	value_id parents_seen;
+	object_id whole;              /* UNKNOWN: what it is a part of */
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;
 };

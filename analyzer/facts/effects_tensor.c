@@ -323,8 +323,8 @@ static value_id aliases_each(struct effect *e)
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
-	unsigned bits = effect_bits(e, source) &
-	                (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_MODULE | T_ROWS);
+	unsigned bits =
+	        effect_bits(e, source) & (T_VIEW | T_LASTING | T_SCALAR | T_ACCUMULATES | T_ROWS);
 	const struct value *v = value_get(e->a, source);
 	object_id only = value_single(e->a, source);
 

@@ -322,28 +322,50 @@ static bool is_copied(struct analysis *a, const struct activation *act, const st
 	return false;
 }
 
-/* A comprehension over what exists already: its graphs are not born in its loop. */
-static bool is_gathered(struct analysis *a, const struct activation *act, const struct state *state,
-                        uint32_t inst, object_id kept)
+static bool in_generator(const struct analysis *a, context_id context)
 {
-	object_id at = kept;
-
-	if (act->func->kind != FUNC_COMPREHENSION)
-		return false;
-	if (a->from_outside)
-		return true; /* a step of a computation whose end is not seen */
-	for (int depth = 0; depth < 32; depth++) {
-		const struct object *o = object_read(state, at);
-		const struct value *parents = value_get(a, o->parents);
-
-		if (!inside_loop(a, at, act->context, inst) ||
-		    (parents->count == 0 && !(o->tensor & (T_SAVES | T_MODULE))))
+	for (; context.n != 0; context = context_get(a, context)->parent)
+		if (context_get(a, context)->func->is_generator)
 			return true;
-		if (o->tensor & (T_SAVES | T_MODULE) || parents->count != 1)
-			return false;
-		at = parents->refs[0];
-	}
 	return false;
+}
+
+/* A node of its own, not a view of another tensor or a part of something. */
+static bool makes_node(const struct analysis *a, const struct state *state, object_id id)
+{
+	const struct object *o = object_read(state, id);
+	const struct api_entry *api = def_of(a, id)->api;
+
+	if (o->tensor & (T_SAVES | T_MODULE))
+		return true;
+	return def_of(a, id)->kind == OBJECT_TENSOR && o->base.n == 0 && !(o->tensor & T_VIEW) &&
+	       !(api && (api->effect == API_VIEWS || api->effect == API_ALIASES));
+}
+
+/* A generator runs where its values are asked for, not where it was made. */
+static bool born_visit(struct analysis *a, const struct state *state, object_id id, void *context)
+{
+	struct model_search *search = context;
+
+	search->found = makes_node(a, state, id) &&
+	                (made_inside(a, def_of(a, id), search->context, search->loop) ||
+	                 in_generator(a, def_of(a, id)->context));
+	return !search->found;
+}
+
+/* Gathered of what exists already: none of its graph is born in the loops that end while
+ * the holder lives. */
+static bool is_gathered(struct analysis *a, const struct activation *act, const struct state *state,
+                        uint32_t inst, object_id holder, object_id kept)
+{
+	struct model_search search = {.found = false};
+
+	if (act->func->kind == FUNC_COMPREHENSION && a->from_outside)
+		return true; /* a step of a computation whose end is not seen */
+	if (!outermost_outlived(a, act->context, inst, holder, &search.context, &search.loop))
+		return false;
+	graph_walk(a, state, value_of(a, kept), born_visit, &search);
+	return !search.found;
 }
 
 /* A view of what each iteration makes anew; views of one tensor pin it once. */
@@ -388,7 +410,7 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 		if (!value_has(a, before, older) ||
 		    (!may_carry(t) && !grows_data(a, act, inst, t, v->refs[i])) ||
 		    is_copied(a, act, state, inst, holder, value, v->refs[i]) ||
-		    is_gathered(a, act, state, inst, v->refs[i]))
+		    (may_carry(t) && is_gathered(a, act, state, inst, holder, v->refs[i])))
 			continue;
 		note_store(a, act, state, inst, holder, value, v->refs[i]);
 	}

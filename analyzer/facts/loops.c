@@ -3,6 +3,11 @@
 
 #include "analyzer/facts/analysis.h"
 
+struct place { /* a loop of a function that runs */
+	context_id context;
+	loop_id loop;
+};
+
 /* Elements without objects: range(n), enumerate(names). */
 static bool is_plain(const struct analysis *a, value_id value)
 {
@@ -22,8 +27,35 @@ static unsigned kind_of_tuple(unsigned kinds)
 	return kinds & ~(unsigned)LOOP_COUNT ? kinds & ~(unsigned)LOOP_COUNT : kinds;
 }
 
-static unsigned kind_of_elements(struct analysis *a, const struct state *state, value_id elements,
-                                 int depth)
+enum { PARTS_DEPTH = 16 };
+
+/* A part of something unknown is as old as that: the batches of a loader, the items of one. */
+static object_id whole_of(const struct analysis *a, object_id id)
+{
+	for (int depth = 0; depth < PARTS_DEPTH && def_of(a, id)->whole.n != 0; depth++)
+		id = def_of(a, id)->whole;
+	return id;
+}
+
+/* Part of what an enclosing iteration was given: the items of one batch. */
+static bool is_of_iteration(const struct analysis *a, struct place place, object_id id)
+{
+	const struct context *c = context_get(a, place.context);
+	context_id where = place.context;
+	loop_id outer = c->func->loops.at[place.loop.n].parent;
+
+	if (outer.n == 0 && !innermost_loop(a, c->parent, c->call, &where, &outer))
+		return false;
+	return made_inside(a, def_of(a, whole_of(a, id)), where, outer);
+}
+
+static unsigned kind_of_unknown(const struct analysis *a, struct place place, object_id id)
+{
+	return is_of_iteration(a, place, id) ? LOOP_ROWS : LOOP_DATA;
+}
+
+static unsigned kind_of_elements(struct analysis *a, const struct state *state, struct place place,
+                                 value_id elements, int depth)
 {
 	const struct value *v = value_get(a, elements);
 	unsigned kinds = 0;
@@ -39,32 +71,20 @@ static unsigned kind_of_elements(struct analysis *a, const struct state *state, 
 		else if (kind == OBJECT_TENSOR)
 			kinds |= o->tensor & T_VIEW ? LOOP_ROWS : LOOP_LIST;
 		else if (kind == OBJECT_UNKNOWN)
-			kinds |= LOOP_DATA;
+			kinds |= def_of(a, v->refs[i])->whole.n
+			                 ? kind_of_unknown(a, place, v->refs[i])
+			                 : LOOP_DATA;
 		else if (kind == OBJECT_TUPLE && depth > 0) /* enumerate, zip, items */
 			kinds |= kind_of_tuple(
-			        kind_of_elements(a, state, contents_of(a, o), depth - 1));
+			        kind_of_elements(a, state, place, contents_of(a, o), depth - 1));
 		else if (kind != OBJECT_CONST)
 			kinds |= LOOP_LIST;
 	}
 	return kinds;
 }
 
-/* Part of what an enclosing iteration was given: the items of one batch. */
-static bool is_of_iteration(const struct analysis *a, context_id context, loop_id loop,
-                            object_id id)
-{
-	const struct context *c = context_get(a, context);
-	const loop_id parent = c->func->loops.at[loop.n].parent;
-	context_id where = context;
-	loop_id outer = parent;
-
-	if (outer.n == 0 && !innermost_loop(a, c->parent, c->call, &where, &outer))
-		return false;
-	return made_inside(a, def_of(a, id), where, outer);
-}
-
-static unsigned kind_of_iterable(struct analysis *a, const struct state *state, context_id context,
-                                 loop_id loop, value_id iterable)
+static unsigned kind_of_iterable(struct analysis *a, const struct state *state, struct place place,
+                                 value_id iterable)
 {
 	const struct value *v = value_get(a, iterable);
 	unsigned kinds = v->count ? 0 : LOOP_COUNT;
@@ -77,21 +97,19 @@ static unsigned kind_of_iterable(struct analysis *a, const struct state *state, 
 			kinds |= LOOP_ROWS;
 			break;
 		case OBJECT_UNKNOWN:
-			if (o->flags & O_MODULE)
-				kinds |= LOOP_MODULES;
-			else
-				kinds |= is_of_iteration(a, context, loop, v->refs[i]) ? LOOP_ROWS
-				                                                       : LOOP_DATA;
+			kinds |= o->flags & O_MODULE ? LOOP_MODULES
+			                             : kind_of_unknown(a, place, v->refs[i]);
 			break;
 		case OBJECT_LIST:
 		case OBJECT_TUPLE:
 		case OBJECT_SET:
 		case OBJECT_DEQUE:
 		case OBJECT_ITERATOR:
-			kinds |= kind_of_elements(a, state, contents_of(a, o), 2);
+			kinds |= kind_of_elements(a, state, place, contents_of(a, o), 2);
 			break;
 		case OBJECT_DICT: /* its keys */
-			kinds |= kind_of_elements(a, state, contents_of(a, o), 0) == LOOP_MODULES
+			kinds |= kind_of_elements(a, state, place, contents_of(a, o), 0) ==
+			                         LOOP_MODULES
 			                 ? LOOP_MODULES
 			                 : LOOP_COUNT;
 			break;
@@ -126,7 +144,7 @@ static unsigned kind_of_loop(struct analysis *a, const struct state *state, cont
 	if (slot == 0)
 		return LOOP_WHILE;
 	return kind_of_iterable(
-	        a, state, context, loop,
+	        a, state, (struct place){context, loop},
 	        field_get(object_read(state, frame_object(a, context, c->func)), slot));
 }
 
@@ -175,4 +193,29 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
 		context = c->parent;
 	}
 	return kinds | LOOP_CALLS;
+}
+
+bool outermost_outlived(const struct analysis *a, context_id context, uint32_t inst,
+                        object_id holder, context_id *where, loop_id *loop)
+{
+	const struct def *def = def_of(a, holder);
+	bool found = false;
+
+	while (context.n != 0) {
+		const struct context *c = context_get(a, context);
+		loop_id l = c->loop_of ? c->loop_of[inst] : (loop_id){0};
+
+		for (; l.n != 0; l = c->func->loops.at[l.n].parent) {
+			if (!is_older(holder) && made_inside(a, def, context, l))
+				return found;
+			*where = context;
+			*loop = l;
+			found = true;
+		}
+		if (!is_older(holder) && def->context.n == context.n)
+			return found;
+		inst = c->call;
+		context = c->parent;
+	}
+	return found;
 }

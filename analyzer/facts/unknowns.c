@@ -34,8 +34,7 @@ value_id unknown_value(struct analysis *a, struct activation *act, struct state 
 	}
 	if (v->count == 0)
 		bits = T_BARE | T_ASSUMED;
-	object->tensor =
-	        ((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_MODULE | T_DEVICE | T_OUTPUT)) | T_LIVE);
+	object->tensor = ((bits & (T_BARE | T_ASSUMED | T_GRAPH | T_DEVICE | T_OUTPUT)) | T_LIVE);
 	if (bits & T_VOLATILE) {
 		object->tensor = T_BARE | T_LIVE | T_VOLATILE;
 		object->parents = (value_id){0};
@@ -54,6 +53,7 @@ value_id unknown_part(struct analysis *a, struct activation *act, struct state *
 
 	if (known.n == 0) {
 		known = unknown_value(a, act, state, inst, part, value_of(a, owner));
+		def_of(a, value_single(a, known))->whole = newest_of(owner);
 		def_of(a, value_single(a, known))->tensor_seen |=
 		        object_read(state, value_single(a, known))->tensor;
 		field_set(a, object_write(a, state, owner), key, known);
@@ -73,6 +73,7 @@ value_id unknown_iteration(struct analysis *a, struct activation *act, struct st
 		return next;
 	next = unknown_value(a, act, state, inst, 0, value_of(a, owner));
 	id = value_single(a, next);
+	def_of(a, id)->whole = newest_of(owner);
 	object_write(a, state, id)->flags |= object_read(state, before)->flags;
 	def_of(a, id)->proven_module |= def_of(a, before)->proven_module;
 	def_of(a, id)->tensor_seen |= object_read(state, id)->tensor;

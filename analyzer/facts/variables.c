@@ -102,24 +102,26 @@ void do_store(struct analysis *a, struct activation *act, struct state *state, b
               uint32_t at)
 {
 	const struct ir_inst *inst = inst_at(act, at);
-	value_id value = operand(act, inst, 0);
+	value_id value = operand(act, inst, 0), before;
 	struct variable variable;
 	object_id names = act->names.n && inst->sub != SUB_scope_global
 	                          ? act->names
 	                          : namespace_object(a, act->file);
 
 	if (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take) {
+		before = slot_read(a, act, state, inst->name);
 		variable = (struct variable){inst->name, {0}};
 		if (lives_across_iterations(a, act, block, variable))
-			check_carried(a, act, state, at, slot_read(a, act, state, inst->name),
-			              value, act->frame, variable);
+			check_carried(a, act, state, at, before, value, act->frame, variable);
+		containers_replaced(a, state, before, value);
 		slot_write(a, act, state, inst->name, value);
 		return;
 	}
 	variable = (struct variable){0, {act->func->kind == FUNC_MODULE ? inst->name : 0}};
+	before = field_get(object_read(state, names), inst->name);
 	if (lives_across_iterations(a, act, block, variable))
-		check_carried(a, act, state, at, field_get(object_read(state, names), inst->name),
-		              value, names, variable);
+		check_carried(a, act, state, at, before, value, names, variable);
+	containers_replaced(a, state, before, value);
 	field_set(a, object_write(a, state, names), inst->name, value);
 }
 
