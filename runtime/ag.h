@@ -93,6 +93,10 @@ enum ag_dtype ag_promote(enum ag_dtype a, enum ag_dtype b);
 enum ag_dtype ag_default_dtype(const struct ag_ctx *ctx);
 void ag_set_default_dtype(struct ag_ctx *ctx, enum ag_dtype dtype);
 
+/* torch.memory_format; ops take its name as text: ag_text("channels_last", 13). */
+enum ag_format { AG_CONTIGUOUS, AG_PRESERVE, AG_CHANNELS_LAST, AG_CHANNELS_LAST_3D };
+bool ag_format_find(const char *name, enum ag_format *format); /* "channels_last" */
+
 enum ag_device { AG_CPU, AG_CUDA };
 void ag_set_default_device(struct ag_ctx *ctx, enum ag_device device);
 
@@ -117,6 +121,7 @@ enum ag_dtype ag_dtype(const struct ag_tensor *t);
 enum ag_device ag_tensor_device(const struct ag_tensor *t);
 bool ag_has_data(const struct ag_tensor *t);
 bool ag_is_contiguous(const struct ag_tensor *t);
+bool ag_is_contiguous_in(const struct ag_tensor *t, enum ag_format format);
 uint64_t ag_id(const struct ag_tensor *t); /* unique in its context, never reused */
 
 bool ag_requires_grad(const struct ag_tensor *t);
@@ -432,6 +437,8 @@ bool ag_module_requires_grad(struct ag_ctx *ctx, struct ag_module *m, bool on);
 bool ag_module_zero_grad(struct ag_ctx *ctx, struct ag_module *m, bool set_to_none);
 bool ag_module_to(struct ag_ctx *ctx, struct ag_module *m, const enum ag_dtype *dtype,
                   const enum ag_device *device);
+/* Of the parameters and buffers that have as many dimensions as images do. */
+bool ag_module_to_format(struct ag_ctx *ctx, struct ag_module *m, enum ag_format format);
 struct ag_module *ag_module_copy(struct ag_ctx *ctx, struct ag_module *m); /* deepcopy */
 struct ag_tensor *ag_parameter(struct ag_ctx *ctx, struct ag_tensor *t, bool requires_grad);
 bool ag_is_parameter(const struct ag_tensor *t);

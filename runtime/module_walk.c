@@ -191,7 +191,20 @@ bool ag_module_zero_grad(struct ag_ctx *ctx, struct ag_module *m, bool set_to_no
 struct target {
 	const enum ag_dtype *dtype;
 	const enum ag_device *device;
+	enum ag_format format; /* of images */
 };
+
+static struct ag_tensor *converted(struct ag_ctx *ctx, struct ag_tensor *t, const struct target *to)
+{
+	bool image = t->ndim == 4 || t->ndim == 5;
+	enum ag_dtype dtype = (enum ag_dtype)t->dtype;
+
+	if (image && !ag_format_fits(ctx, to->format, t->ndim))
+		return NULL;
+	if (to->dtype && ag_dtype_is_float(dtype))
+		dtype = *to->dtype;
+	return op_to(ctx, t, dtype, image ? to->format : AG_PRESERVE);
+}
 
 /* The parameters stay the same objects; their storages are replaced. */
 static bool move_tensors(struct ag_ctx *ctx, struct ag_module *m, const void *data)
@@ -208,9 +221,7 @@ static bool move_tensors(struct ag_ctx *ctx, struct ag_module *m, const void *da
 
 		if (t && to->device)
 			ctx->default_device = *to->device;
-		moved = t;
-		if (t && to->dtype && ag_dtype_is_float((enum ag_dtype)t->dtype))
-			moved = op_cast(ctx, t, *to->dtype);
+		moved = t ? converted(ctx, t, to) : NULL;
 		if (t && moved == t && to->device && t->storage->device != *to->device)
 			moved = op_clone(ctx, t);
 		if (t && moved != t) {
@@ -230,7 +241,14 @@ static bool move_tensors(struct ag_ctx *ctx, struct ag_module *m, const void *da
 bool ag_module_to(struct ag_ctx *ctx, struct ag_module *m, const enum ag_dtype *dtype,
                   const enum ag_device *device)
 {
-	struct target to = {dtype, device};
+	struct target to = {dtype, device, AG_PRESERVE};
+
+	return each_module(ctx, m, move_tensors, &to);
+}
+
+bool ag_module_to_format(struct ag_ctx *ctx, struct ag_module *m, enum ag_format format)
+{
+	struct target to = {NULL, NULL, format};
 
 	return each_module(ctx, m, move_tensors, &to);
 }

@@ -68,6 +68,8 @@ struct ag_tensor *op_sum_dim(struct ag_ctx *ctx, struct ag_tensor *a, int64_t di
 struct ag_tensor *op_sum_to(struct ag_ctx *ctx, struct ag_tensor *a, int ndim,
                             const int64_t *shape);
 struct ag_tensor *op_cast(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype);
+struct ag_tensor *op_to(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype,
+                        enum ag_format format);
 struct ag_tensor *op_mul_n(struct ag_ctx *ctx, struct ag_tensor *a, double b); /* a if b is 1 */
 struct ag_tensor *op_zeros(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape);
 struct ag_tensor *op_zeros_as(struct ag_ctx *ctx, struct ag_tensor *like);
@@ -97,6 +99,23 @@ struct ag_tensor *ag_result_like(struct ag_frame *f, enum ag_dtype dtype, int nd
                                  int nin);
 /* Gives a fresh tensor the layout of a pointwise result of these. */
 void ag_layout(struct ag_tensor *out, struct ag_tensor *const *in, int nin);
+/* Gives a fresh tensor this format; AG_PRESERVE: the layout of `like`, made dense. */
+void ag_lay_out(struct ag_tensor *fresh, enum ag_format format, struct ag_tensor *like);
+void ag_put_channels_last(struct ag_tensor *fresh);
+/* Of matrices: column by column, as LAPACK has them. */
+void ag_put_columns(struct ag_tensor *fresh);
+/* The format that its strides suggest; AG_CONTIGUOUS for all but images. */
+enum ag_format ag_format_of(const struct ag_tensor *t);
+/* The same as a question, where one dimension is an image of one row. */
+bool ag_suggests_last(const struct ag_tensor *t);
+/* Fresh, of the dtype of x and in the format that x suggests. */
+struct ag_tensor *ag_make_image(struct ag_ctx *ctx, const struct ag_tensor *x, int ndim,
+                                const int64_t *shape);
+/* Reads argument i into *format, which stays for None; false when `ndim` does not fit. */
+bool ag_format_arg(struct ag_frame *f, uint32_t i, int ndim, enum ag_format *format);
+bool ag_format_fits(struct ag_ctx *ctx, enum ag_format format, int ndim);
+/* A contiguous copy, or `a` itself; borrowed. */
+struct ag_tensor *op_contiguous_in(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_format format);
 /* Gives `out` its history (node may be NULL; it is taken over) and hands it over. */
 bool ag_finish(struct ag_frame *f, struct ag_tensor *out, struct ag_node *node);
 /* Saves an input; when the op is about to overwrite it, a copy. */

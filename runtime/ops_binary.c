@@ -596,7 +596,7 @@ bool op_run_pow_base(struct ag_frame *f)
 
 	if (!ag_binary_open(f, &b))
 		return false;
-	out = ag_binary_out(f, &b);
+	out = ag_result(f, b.dtype, b.ndim, b.shape, b.record);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_PowBase, b.in[1], 2, 0);

@@ -73,7 +73,8 @@ bool op_run_logaddexp(struct ag_frame *f)
 
 	if (!ag_broadcast(f->ctx, in[0], in[1], &ndim, shape))
 		return false;
-	out = ag_make(f->ctx, ag_result_type(f->ctx, f->v, 2), ndim, shape, true);
+	out = ag_result_like(f, ag_result_type(f->ctx, f->v, 2), ndim, shape,
+	                     wants2(f->ctx, in[0], in[1]), in, 2);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_Logaddexp, in, 2, 2, 0);

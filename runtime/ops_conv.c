@@ -152,6 +152,28 @@ static bool output_shape(struct ag_frame *f, const struct conv *c, const struct 
 
 /* ---- convolution */
 
+/* What PyTorch gives to oneDNN when it has several threads. */
+static bool uses_onednn(const struct conv *c, const struct ag_tensor *x, const struct ag_tensor *w)
+{
+	if (x->dtype != AG_F32)
+		return false;
+	return c->groups > 1 || x->shape[0] > 1 || ag_count(4, x->shape) > 20480 ||
+	       (w->shape[w->ndim - 1] > 3 && w->shape[w->ndim - 2] > 3);
+}
+
+/* Channels come last in what a convolution makes as soon as one operand has them there. The
+ * input in one dimension is made contiguous first, and one kernel in three knows no formats. */
+static struct ag_tensor *conv_make(struct ag_ctx *ctx, const struct conv *c, int64_t const *shape,
+                                   const struct ag_tensor *x, const struct ag_tensor *w)
+{
+	struct ag_tensor *out = ag_make(ctx, (enum ag_dtype)x->dtype, x->ndim, shape, true);
+	bool last = (c->nd > 1 && ag_suggests_last(x)) || ag_suggests_last(w);
+
+	if (out && last && (c->nd < 3 || uses_onednn(c, x, w)))
+		ag_put_channels_last(out);
+	return out;
+}
+
 static void add_bias(struct ag_tensor *out, struct ag_tensor *bias)
 {
 	int64_t area = out->shape[1] ? ag_count(out->ndim - 2, out->shape + 2) : 0, i;
@@ -184,7 +206,7 @@ bool op_run_convolution(struct ag_frame *f)
 	if (!conv_read(f, &c, w->ndim - 2) || !conv_fits(f, &c, x, w, b) ||
 	    !output_shape(f, &c, x, w, shape))
 		return false;
-	out = ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, shape, true);
+	out = conv_make(f->ctx, &c, shape, x, w);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_Convolution, in, 3, 2, CONV_INTS);
@@ -207,7 +229,7 @@ static struct ag_tensor *input_gradient(struct ag_ctx *ctx, const struct conv *c
                                         struct ag_tensor *g, struct ag_tensor *x,
                                         struct ag_tensor *w)
 {
-	struct ag_tensor *out = ag_make(ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true);
+	struct ag_tensor *out = conv_make(ctx, c, x->shape, x, w);
 
 	if (out && c->transposed)
 		conv_walk(c, CONV_GATHER, out, g, w);
@@ -220,7 +242,7 @@ static struct ag_tensor *weight_gradient(struct ag_ctx *ctx, const struct conv *
                                          struct ag_tensor *g, struct ag_tensor *x,
                                          struct ag_tensor *w)
 {
-	struct ag_tensor *out = ag_make(ctx, (enum ag_dtype)w->dtype, w->ndim, w->shape, true);
+	struct ag_tensor *out = conv_make(ctx, c, w->shape, x, w);
 
 	if (out && c->transposed)
 		conv_walk(c, CONV_WEIGHT, x, g, out);

@@ -32,22 +32,33 @@ struct ag_tensor *op_clone_strided(struct ag_ctx *ctx, struct ag_tensor *a, int 
 	return scoped(ctx, ag_clone_as(ctx, a, ag_count(ndim, shape) ? strides : plain));
 }
 
+static struct ag_tensor *clone_in(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_format format)
+{
+	struct ag_tensor shaped = *a;
+
+	ag_contiguous_strides(a->ndim, a->shape, shaped.strides);
+	ag_lay_out(&shaped, format, a);
+	return ag_clone_as(ctx, a, shaped.strides);
+}
+
 bool op_run_clone(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0);
-	int64_t strides[AG_MAX_DIMS];
+	enum ag_format format = AG_PRESERVE;
 
-	ag_contiguous_strides(a->ndim, a->shape, strides);
-	return ag_give(f, ag_clone_as(f->ctx, a, ag_is_dense(a) ? a->strides : strides));
+	return ag_format_arg(f, 1, a->ndim, &format) && ag_give(f, clone_in(f->ctx, a, format));
 }
 
 bool op_run_clone_contiguous(struct ag_frame *f)
 {
-	struct ag_tensor *a = arg_t(f, 0);
-	int64_t strides[AG_MAX_DIMS];
+	return ag_give(f, clone_in(f->ctx, arg_t(f, 0), AG_CONTIGUOUS));
+}
 
-	ag_contiguous_strides(a->ndim, a->shape, strides);
-	return ag_give(f, ag_clone_as(f->ctx, a, strides));
+struct ag_tensor *op_contiguous_in(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_format format)
+{
+	if (!a || ag_is_contiguous_in(a, format))
+		return a;
+	return scoped(ctx, clone_in(ctx, a, format));
 }
 
 bool bw_Clone(struct ag_bw *b)
@@ -58,9 +69,15 @@ bool bw_Clone(struct ag_bw *b)
 
 bool op_run_contiguous(struct ag_frame *f)
 {
-	if (ag_is_contiguous(arg_t(f, 0)))
-		return ag_give_ref(f, arg_t(f, 0));
-	return op_run_clone_contiguous(f);
+	struct ag_tensor *a = arg_t(f, 0);
+	enum ag_format format = AG_CONTIGUOUS;
+
+	if (!ag_format_arg(f, 1, a->ndim, &format))
+		return false;
+	if (format == AG_PRESERVE && !ag_is_contiguous(a))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "preserve memory format is unsupported by the contiguous operator");
+	return ag_give_ref(f, op_contiguous_in(f->ctx, a, format));
 }
 
 /* Of real numbers, all the same. */
@@ -240,19 +257,18 @@ bool bw_FillTensor(struct ag_bw *b)
 /* ---- casts */
 
 static struct ag_tensor *cast(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype,
-                              bool copy)
+                              enum ag_format format, bool copy)
 {
+	bool stays = format == AG_PRESERVE || format == ag_format_of(a);
 	struct ag_tensor *out;
 	struct ag_node *node = NULL;
-	int64_t strides[AG_MAX_DIMS];
 
-	if (a->dtype == dtype && !copy)
+	if (a->dtype == dtype && stays && !copy)
 		return ag_retain(a);
 	out = ag_make(ctx, dtype, a->ndim, a->shape, true);
 	if (!out)
 		return NULL;
-	ag_contiguous_strides(a->ndim, a->shape, strides);
-	memcpy(out->strides, ag_is_dense(a) ? a->strides : strides, sizeof(strides));
+	ag_lay_out(out, format, a);
 	if (ag_dtype_is_float(dtype))
 		node = ag_record1(ctx, AG_NODE_ToCopy, a, 0, 1);
 	if (node)
@@ -266,7 +282,13 @@ static struct ag_tensor *cast(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_d
 
 struct ag_tensor *op_cast(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype)
 {
-	return a ? scoped(ctx, cast(ctx, a, dtype, false)) : NULL;
+	return op_to(ctx, a, dtype, AG_PRESERVE);
+}
+
+struct ag_tensor *op_to(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_dtype dtype,
+                        enum ag_format format)
+{
+	return a ? scoped(ctx, cast(ctx, a, dtype, format, false)) : NULL;
 }
 
 bool bw_ToCopy(struct ag_bw *b)
@@ -280,8 +302,12 @@ bool op_run_to(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0);
 	enum ag_dtype dtype = (enum ag_dtype)a->dtype;
+	enum ag_format format = AG_PRESERVE;
 	bool copy = arg_b(f, 3);
 	uint32_t i;
+
+	if (!ag_format_arg(f, 6, a->ndim, &format))
+		return false;
 
 	for (i = 1; i < f->count; i++) {
 		if (f->v[i].kind == AG_DTYPE)
@@ -289,13 +315,22 @@ bool op_run_to(struct ag_frame *f)
 		if (f->v[i].kind == AG_TENSOR)
 			dtype = (enum ag_dtype)f->v[i].as.tensor->dtype;
 	}
-	return ag_give(f, cast(f->ctx, a, dtype, copy));
+	return ag_give(f, cast(f->ctx, a, dtype, format, copy));
+}
+
+static bool cast_to(struct ag_frame *f, enum ag_dtype dtype)
+{
+	struct ag_tensor *a = arg_t(f, 0);
+	enum ag_format format = AG_PRESERVE;
+
+	return ag_format_arg(f, 1, a->ndim, &format) &&
+	       ag_give(f, cast(f->ctx, a, dtype, format, false));
 }
 
 #define CAST(id, dtype)                                                                            \
 	bool op_run_##id(struct ag_frame *f)                                                       \
 	{                                                                                          \
-		return ag_give(f, cast(f->ctx, arg_t(f, 0), dtype, false));                        \
+		return cast_to(f, dtype);                                                          \
 	}
 
 CAST(to_float, AG_F32)

@@ -41,8 +41,10 @@ bool op_run_nonzero(struct ag_frame *f)
 	}
 	free(x);
 	out = ag_make(f->ctx, AG_I64, 2, shape, true);
-	if (out)
+	if (out) {
+		ag_put_columns(out);
 		ag_put_ints(out, at);
+	}
 	free(at);
 	if (!out || !arg_b(f, 1))
 		return ag_give(f, out);

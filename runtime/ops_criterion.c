@@ -63,8 +63,9 @@ static struct ag_tensor *nll_nd(struct ag_frame *f, struct ag_tensor *x, struct 
 	ndim = t->ndim;
 	for (d = 0; d < ndim; d++)
 		out_shape[d] = t->shape[d];
-	out = nll_kernel(f, op_reshape(c, x, 4, shape), op_reshape(c, t, 3, flat), weight, ignore,
-	                 reduction);
+	x = op_view(c, op_contiguous(c, x), 4, shape);
+	t = op_view(c, op_contiguous(c, t), 3, flat);
+	out = nll_kernel(f, x, t, weight, ignore, reduction);
 	if (out && out->ndim)
 		return op_view(c, out, ndim, out_shape);
 	return out;

@@ -40,7 +40,16 @@ static bool filled(struct ag_frame *f, struct ag_tensor *t, double value)
 /* size, dtype */
 bool op_run_zeros(struct ag_frame *f)
 {
-	return filled(f, sized(f, 0, dtype_arg(f, 1, f->ctx->default_dtype)), 0);
+	struct ag_tensor *t = sized(f, 0, dtype_arg(f, 1, f->ctx->default_dtype));
+	enum ag_format format = AG_CONTIGUOUS;
+
+	if (t && !ag_format_arg(f, 2, t->ndim, &format)) {
+		ag_release(t);
+		return false;
+	}
+	if (t)
+		ag_lay_out(t, format, t);
+	return filled(f, t, 0);
 }
 
 bool op_run_ones(struct ag_frame *f)
@@ -61,10 +70,13 @@ bool op_run_full(struct ag_frame *f)
 static struct ag_tensor *alike(struct ag_frame *f, uint32_t type)
 {
 	struct ag_tensor *a = arg_t(f, 0), *t;
+	enum ag_format format = AG_PRESERVE;
 
+	if (!ag_format_arg(f, type + 1, a->ndim, &format))
+		return NULL;
 	t = fresh(f->ctx, dtype_arg(f, type, (enum ag_dtype)a->dtype), a->ndim, a->shape);
-	if (t && ag_is_dense(a))
-		memcpy(t->strides, a->strides, sizeof(t->strides));
+	if (t)
+		ag_lay_out(t, format, a);
 	return t;
 }
 

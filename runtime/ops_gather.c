@@ -171,6 +171,8 @@ static struct ag_tensor *target(struct ag_frame *f, struct ag_tensor *x, bool re
 {
 	struct ag_tensor *out = ag_result(f, (enum ag_dtype)x->dtype, x->ndim, x->shape, record);
 
+	if (out && !f->inplace && f->op == AG_OP_index_fill)
+		ag_lay_out(out, AG_PRESERVE, x);
 	if (out && !f->inplace)
 		ag_copy_data(out, x);
 	return out;

@@ -274,6 +274,15 @@ static void save_indices(struct ag_node *node, struct ag_tensor *const *indices,
 		ag_save_input(node, i, indices[i]);
 }
 
+/* Plain dimensions keep their order in memory; those of the indices say nothing about it. */
+static void plan_layout(const struct plan *p, struct ag_tensor *out)
+{
+	struct ag_tensor source = *out, *in = &source;
+
+	memcpy(source.strides, p->strides, sizeof(source.strides));
+	ag_layout(out, &in, 1);
+}
+
 bool op_run_index(struct ag_frame *f)
 {
 	struct ag_tensor *x = arg_t(f, 0), *indices[MAX_INDICES], *out;
@@ -289,6 +298,7 @@ bool op_run_index(struct ag_frame *f)
 		free(p.offsets);
 		return false;
 	}
+	plan_layout(&p, out);
 	node = ag_record1(f->ctx, AG_NODE_Index, x, count, 1u + x->ndim);
 	save_indices(node, indices, count);
 	if (node) {
@@ -392,7 +402,8 @@ bool op_run_index_put(struct ag_frame *f)
 		               "for the destination and %s for the source.",
 		               ag_dtype_name((enum ag_dtype)x->dtype),
 		               ag_dtype_name((enum ag_dtype)values->dtype));
-	out = ag_result(f, (enum ag_dtype)x->dtype, x->ndim, x->shape, wants2(f->ctx, x, values));
+	out = ag_result_like(f, (enum ag_dtype)x->dtype, x->ndim, x->shape,
+	                     wants2(f->ctx, x, values), &x, 1);
 	if (!out)
 		return false;
 	if (!f->inplace)

@@ -97,6 +97,17 @@ static bool cat_shape(struct ag_ctx *ctx, struct ag_tensor **list, uint32_t coun
 	return true;
 }
 
+/* The format that all of them suggest. */
+static enum ag_format common_format(struct ag_tensor *const *list, uint32_t count)
+{
+	enum ag_format format = count ? ag_format_of(list[0]) : AG_CONTIGUOUS;
+	uint32_t i;
+
+	for (i = 1; i < count; i++)
+		format = ag_format_of(list[i]) == format ? format : AG_CONTIGUOUS;
+	return format;
+}
+
 static bool cat(struct ag_frame *f, struct ag_tensor **list, uint32_t count)
 {
 	struct ag_tensor *model, *out;
@@ -110,6 +121,7 @@ static bool cat(struct ag_frame *f, struct ag_tensor **list, uint32_t count)
 	out = ag_make(f->ctx, common_dtype(f->ctx, list, count), model->ndim, shape, true);
 	if (!out)
 		return false;
+	ag_lay_out(out, common_format(list, count), out);
 	node = ag_record(f->ctx, AG_NODE_Cat, list, count, 0, 1 + count);
 	for (i = 0; i < count; i++) {
 		int64_t size = left_out(list[i]) && model->ndim != 1 ? -1 : list[i]->shape[dim];
@@ -159,6 +171,22 @@ bool bw_Cat(struct ag_bw *b)
 	return true;
 }
 
+/* But for a new last dimension a stack is a view of what cat would make. */
+static void stack_layout(struct ag_tensor *out, int dim, const struct ag_tensor *part,
+                         enum ag_format format)
+{
+	struct ag_tensor joined = *part;
+	int d;
+
+	if (dim == part->ndim || format == AG_CONTIGUOUS)
+		return;
+	joined.shape[dim] *= out->shape[dim];
+	ag_put_channels_last(&joined);
+	for (d = 0; d < part->ndim; d++)
+		out->strides[d < dim ? d : d + 1] = joined.strides[d];
+	out->strides[dim] = part->shape[dim] * joined.strides[dim];
+}
+
 static bool stack(struct ag_frame *f, struct ag_tensor **list, uint32_t count)
 {
 	int dim = ag_dim_of(f->ctx, arg_i(f, 1), list[0]->ndim + 1), d;
@@ -184,6 +212,7 @@ static bool stack(struct ag_frame *f, struct ag_tensor **list, uint32_t count)
 	out = ag_make(f->ctx, common_dtype(f->ctx, list, count), list[0]->ndim + 1, shape, true);
 	if (!out)
 		return false;
+	stack_layout(out, dim, list[0], common_format(list, count));
 	node = ag_record(f->ctx, AG_NODE_Stack, list, count, 0, 1);
 	if (node)
 		node->ints[0] = dim;

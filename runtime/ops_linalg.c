@@ -117,6 +117,8 @@ bool op_run_inv(struct ag_frame *f)
 	       not_singular(f, &s, a->shape[a->ndim - 1], linalg_batch(a));
 	if (good)
 		out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
+	if (out)
+		ag_put_columns(out);
 	if (out && ag_ready1(out, a))
 		fill_inverse(&s, out);
 	factors_close(&s);
@@ -204,6 +206,8 @@ bool op_run_solve(struct ag_frame *f)
 	n = in[0]->shape[in[0]->ndim - 1];
 	if (factors_open(f->ctx, &s, in[0]) && not_singular(f, &s, n, linalg_batch(in[0])))
 		out = ag_make(f->ctx, (enum ag_dtype)in[1]->dtype, in[1]->ndim, in[1]->shape, true);
+	if (out && !vector)
+		ag_put_columns(out);
 	if (out && ag_ready2(out, in[0], in[1]))
 		fill_solution(&s, out, in[1], n);
 	if (out)
@@ -356,6 +360,8 @@ bool op_run_cholesky(struct ag_frame *f)
 	if (!is_square(f, a))
 		return false;
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
+	if (out)
+		ag_put_columns(out);
 	if (!out || !fill_cholesky(f, out, a)) {
 		ag_release(out);
 		return false;

@@ -80,6 +80,7 @@ static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag
 	if (!full)
 		return false;
 	scoped(f->ctx, full);
+	ag_layout(full, in, 2);
 	ag_map(full, in, nin, fn, p);
 	/* Of nothing the unreduced storage has no room for the result. */
 	if (r == AG_REDUCE_NONE || (roomy && full->numel))

@@ -105,6 +105,10 @@ static bool maxima_run(struct ag_frame *f, struct maxima *m, enum ag_node_kind k
 	indices = scoped(f->ctx, ag_make(f->ctx, AG_I64, x->ndim, m->pool.shape, true));
 	if (!out || !indices)
 		return false;
+	if (x->ndim == nd + 2 && (nd < 3 || !m->adaptive) && ag_suggests_last(x)) {
+		ag_put_channels_last(out);
+		ag_put_channels_last(indices);
+	}
 	node = ag_record1(f->ctx, kind, x, 2, AG_MAX_DIMS + 1);
 	if (node) {
 		ag_save_input(node, 0, indices);

@@ -283,7 +283,7 @@ bool op_run_rms_norm(struct ag_frame *f)
 	v[1] = ag_float(eps);
 	r = op_rsqrt(c, op_call(c, AG_OP_add_scalar, v, 2));
 	r = op_mul(c, input, r);
-	r = w ? op_mul(c, r, w) : r;
+	r = op_contiguous(c, w ? op_mul(c, r, w) : r);
 	return ag_give_ref(f, is_half(x) ? op_cast(c, r, (enum ag_dtype)x->dtype) : r);
 }
 
@@ -384,7 +384,7 @@ static bool batch_run(struct ag_frame *f, struct batch_norm *n)
 
 	if (!make_statistics(f, n->x, params, 4, 1, &saved, n->saved))
 		return false;
-	n->out = ag_make(f->ctx, (enum ag_dtype)n->x->dtype, n->x->ndim, n->x->shape, true);
+	n->out = ag_make_image(f->ctx, n->x, n->x->ndim, n->x->shape);
 	if (!n->out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_BatchNorm, edges, 3, 6, 1);
@@ -509,13 +509,16 @@ bool op_run_group_norm(struct ag_frame *f)
 		               x->ndim, (long long)groups);
 	if (!channel_sizes(f, x, w, "weight") || !channel_sizes(f, x, b, "bias"))
 		return false;
+	x = in[0] = op_contiguous_in(f->ctx, x, ag_format_of(x));
+	if (!x)
+		return false;
 	shape[0] = x->shape[0];
 	shape[1] = groups;
 	s.groups = shape[0] * groups;
 	s.inner = s.groups ? x->numel / s.groups : 0;
 	if (!make_statistics(f, x, in + 1, 2, 2, shape, stats))
 		return false;
-	out = ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, x->shape, true);
+	out = ag_make_image(f->ctx, x, x->ndim, x->shape);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_GroupNorm, in, 3, 4, 1);

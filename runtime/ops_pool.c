@@ -203,6 +203,29 @@ bool op_run_avg_pool3d(struct ag_frame *f)
 	return avg_pool(f, 3, AG_NODE_AvgPool3d);
 }
 
+/* PyTorch gives such a mean the strides of channels that come last, by a node of its own. */
+static bool restride(struct ag_frame *f, struct ag_tensor *mean)
+{
+	struct ag_node *node;
+	bool good = true;
+
+	if (ag_format_of(arg_t(f, 0)) == AG_CONTIGUOUS)
+		return true;
+	node = ag_record1(f->ctx, AG_NODE_Restride, mean, 0, 0);
+	ag_put_channels_last(mean);
+	if (node)
+		good = ag_rebase_history(mean, node);
+	ag_node_release(node);
+	return good;
+}
+
+/* The same elements in the same order. */
+bool bw_Restride(struct ag_bw *b)
+{
+	B_SET(0, B_GRAD);
+	return true;
+}
+
 static bool mean_of_all(struct ag_frame *f, int nd)
 {
 	struct ag_value dims[SPATIAL_DIMS], v[4] = {ag_arg(arg_t(f, 0))};
@@ -215,7 +238,7 @@ static bool mean_of_all(struct ag_frame *f, int nd)
 	v[2] = ag_bool(true);
 	v[3] = ag_none();
 	out = op_call(f->ctx, AG_OP_mean, v, 4);
-	return out && ag_give_ref(f, out);
+	return out && (nd == 1 || restride(f, out)) && ag_give_ref(f, out);
 }
 
 bool pool_adaptive_shape(struct ag_frame *f, int nd, int64_t *out, int64_t *shape)

@@ -127,8 +127,8 @@ static int64_t flip_source(const struct ag_tensor *a, const int64_t *index, cons
 	return at;
 }
 
-static bool same_shape_op(struct ag_frame *f, enum ag_node_kind kind, source_fn *fn,
-                          const int64_t *words, uint32_t n)
+static bool same_shape_op(struct ag_frame *f, enum ag_node_kind kind, enum ag_format format,
+                          source_fn *fn, const int64_t *words, uint32_t n)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
 	struct ag_node *node;
@@ -136,6 +136,7 @@ static bool same_shape_op(struct ag_frame *f, enum ag_node_kind kind, source_fn 
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
 	if (!out)
 		return false;
+	ag_lay_out(out, format, a);
 	node = ag_record1(f->ctx, kind, a, 0, n);
 	if (node)
 		memcpy(node->ints, words, n * sizeof(*words));
@@ -155,7 +156,7 @@ bool op_run_flip(struct ag_frame *f)
 			return false;
 		mask[0] |= INT64_C(1) << d;
 	}
-	return n >= 0 && same_shape_op(f, AG_NODE_Flip, flip_source, mask, 1);
+	return n >= 0 && same_shape_op(f, AG_NODE_Flip, AG_PRESERVE, flip_source, mask, 1);
 }
 
 bool bw_Flip(struct ag_bw *b)
@@ -190,6 +191,7 @@ bool op_run_roll(struct ag_frame *f)
 	struct ag_tensor *a = arg_t(f, 0), *flat;
 	int64_t shifts[AG_MAX_DIMS], dims[AG_MAX_DIMS], by[AG_MAX_DIMS] = {0}, all;
 	int n = arg_ints(f, 1, shifts, AG_MAX_DIMS), k = arg_ints(f, 2, dims, AG_MAX_DIMS), i;
+	enum ag_format format = ag_format_of(a);
 	struct ag_value v[3];
 
 	if (n < 0 || k < 0)
@@ -216,8 +218,11 @@ bool op_run_roll(struct ag_frame *f)
 		if (d < 0)
 			return false;
 		by[d] += shifts[i];
+		/* PyTorch joins two parts; one of them empty, the result is contiguous. */
+		if (a->shape[d] && shifts[i] % a->shape[d] == 0)
+			format = AG_CONTIGUOUS;
 	}
-	return same_shape_op(f, AG_NODE_Roll, roll_source, by, AG_MAX_DIMS);
+	return same_shape_op(f, AG_NODE_Roll, format, roll_source, by, AG_MAX_DIMS);
 }
 
 bool bw_Roll(struct ag_bw *b)
@@ -264,7 +269,7 @@ static bool triangle(struct ag_frame *f, enum ag_node_kind kind, source_fn *fn)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "%s: input tensor must have at least 2 dimensions",
 		               ag_op_info(f->op)->id);
-	return same_shape_op(f, kind, fn, words, 1);
+	return same_shape_op(f, kind, AG_CONTIGUOUS, fn, words, 1);
 }
 
 bool op_run_tril(struct ag_frame *f)
@@ -349,7 +354,7 @@ bool op_run_constant_pad(struct ag_frame *f)
 	memcpy(shape, a->shape, sizeof(shape));
 	for (i = 0; i < n / 2; i++)
 		shape[a->ndim - 1 - i] += pad[2 * i] + pad[2 * i + 1];
-	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, shape, true);
+	out = ag_make_image(f->ctx, a, a->ndim, shape);
 	if (!out)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_ConstantPad, a, 0, 1u + (uint32_t)n);

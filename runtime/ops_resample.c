@@ -125,7 +125,7 @@ static bool pad_inside(struct ag_frame *f, const int64_t *pads, int nd, enum spa
 		               "Only 2D, 3D, 4D, 5D padding with non-constant padding are "
 		               "supported for now");
 	/* The batch may be empty, but no channels; sizes are looked at below. */
-	if (!x->shape[x->ndim - nd - 1] && kind != SPATIAL_CIRCULAR)
+	if (!x->shape[x->ndim - nd - 1])
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size "
 		               "and other non-zero dimensions for input, but got: %s",
@@ -135,9 +135,7 @@ static bool pad_inside(struct ag_frame *f, const int64_t *pads, int nd, enum spa
 	for (d = 0; d < nd; d++) {
 		int64_t before = pads[2 * (nd - 1 - d)], after = pads[2 * (nd - 1 - d) + 1];
 		int64_t in = x->shape[x->ndim - nd + d];
-		int64_t most = kind == SPATIAL_REFLECT    ? in - 1
-		               : kind == SPATIAL_CIRCULAR ? in
-		                                          : INT64_MAX;
+		int64_t most = kind == SPATIAL_REFLECT ? in - 1 : INT64_MAX;
 
 		if (before > most || after > most)
 			return ag_fail(
@@ -153,7 +151,76 @@ static bool pad_inside(struct ag_frame *f, const int64_t *pads, int nd, enum spa
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
 			               "padding leaves nothing of dimension %d", x->ndim - nd + d);
 	}
-	return give_map(f, &s, shape, x->ndim, nodes[nd - 1], kind != SPATIAL_CIRCULAR, false);
+	return give_map(f, &s, shape, x->ndim, nodes[nd - 1], true, false);
+}
+
+static struct ag_tensor *sliced(struct ag_ctx *ctx, struct ag_tensor *t, int dim, int64_t start,
+                                int64_t end)
+{
+	struct ag_value v[5] = {ag_arg(t), ag_int(dim), ag_int(start), ag_int(end), ag_int(1)};
+
+	return t ? op_call(ctx, AG_OP_slice, v, 5) : NULL;
+}
+
+static bool circular_shape(struct ag_frame *f, const int64_t *pads, int nd, int64_t *shape)
+{
+	struct ag_tensor *x = arg_t(f, 0);
+	int d;
+
+	if (nd < 1 || nd > SPATIAL_DIMS || x->ndim != nd + 2)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "Invalid padding size, expected %d but got %d", 2 * (x->ndim - 2),
+		               2 * nd);
+	memcpy(shape, x->shape, sizeof(x->shape));
+	for (d = 0; d < nd; d++) {
+		int64_t before = pads[2 * (nd - 1 - d)], after = pads[2 * (nd - 1 - d) + 1];
+		int64_t in = x->shape[2 + d];
+
+		if (before > in || after > in)
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "Padding value causes wrapping around more than once.");
+		shape[2 + d] = in + before + after;
+		if (shape[2 + d] < 0)
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "Negative padding value is resulting in an empty dimension");
+	}
+	return true;
+}
+
+/* As PyTorch does it: the input is copied into the middle, then side by side from there. */
+static bool pad_circular(struct ag_frame *f, const int64_t *pads, int nd)
+{
+	struct ag_tensor *x = arg_t(f, 0), *out, *hole, *part = x;
+	struct ag_ctx *c = f->ctx;
+	int64_t shape[AG_MAX_DIMS], l[SPATIAL_DIMS], r[SPATIAL_DIMS];
+	bool good;
+	int i;
+
+	if (!circular_shape(f, pads, nd, shape))
+		return false;
+	out = hole = op_zeros(c, (enum ag_dtype)x->dtype, x->ndim, shape);
+	for (i = 0; i < nd; i++) {
+		int d = nd + 1 - i;
+
+		l[i] = pads[2 * i] > 0 ? pads[2 * i] : 0;
+		r[i] = pads[2 * i + 1] > 0 ? pads[2 * i + 1] : 0;
+		hole = sliced(c, hole, d, l[i], shape[d] - r[i]);
+		part = sliced(c, part, d, l[i] - pads[2 * i],
+		              x->shape[d] - (r[i] - pads[2 * i + 1]));
+	}
+	good = op_copy_(c, hole, part);
+	for (i = 0; good && i < nd; i++) {
+		int d = nd + 1 - i;
+		int64_t end = shape[d] - r[i];
+
+		if (l[i])
+			good = op_copy_(c, sliced(c, out, d, 0, l[i]),
+			                sliced(c, out, d, end - l[i], end));
+		if (good && r[i])
+			good = op_copy_(c, sliced(c, out, d, end, shape[d]),
+			                sliced(c, out, d, l[i], l[i] + r[i]));
+	}
+	return good && ag_give_ref(f, out);
 }
 
 bool op_run_pad(struct ag_frame *f)
@@ -162,8 +229,6 @@ bool op_run_pad(struct ag_frame *f)
 	        AG_NODE_ReflectionPad1d, AG_NODE_ReflectionPad2d, AG_NODE_ReflectionPad3d};
 	static const enum ag_node_kind replicate[] = {
 	        AG_NODE_ReplicationPad1d, AG_NODE_ReplicationPad2d, AG_NODE_ReplicationPad3d};
-	static const enum ag_node_kind circular[] = {AG_NODE_CircularPad, AG_NODE_CircularPad,
-	                                             AG_NODE_CircularPad};
 	int64_t pads[2 * AG_MAX_DIMS];
 	int n = arg_ints(f, 1, pads, 2 * AG_MAX_DIMS);
 	struct ag_value v[3] = {f->v[0], f->v[1], arg_none(f, 3) ? ag_int(0) : f->v[3]};
@@ -176,7 +241,7 @@ bool op_run_pad(struct ag_frame *f)
 	if (arg_text_is(f, 2, "replicate"))
 		return pad_inside(f, pads, n / 2, SPATIAL_REPLICATE, replicate);
 	if (arg_text_is(f, 2, "circular"))
-		return pad_inside(f, pads, n / 2, SPATIAL_CIRCULAR, circular);
+		return pad_circular(f, pads, n / 2);
 	if (!arg_text_is(f, 2, "constant"))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "Unrecognised padding mode");
 	out = op_call(f->ctx, AG_OP_constant_pad, v, 3);

@@ -468,7 +468,7 @@ static bool run_stack(struct ag_frame *f, enum cell_kind kind)
 		return false;
 	if (batch_first)
 		s.x = transpose01(f->ctx, s.x);
-	if (s.x && kind == CELL_LSTM && s.x->dtype == AG_F32)
+	if (s.x && kind == CELL_LSTM && s.x->dtype == AG_F32 && !s.projected)
 		s.x = op_contiguous(f->ctx, s.x);
 	cells = (size_t)s.layers * s.directions;
 	s.final_h = ag_alloc(2 * cells, sizeof(*s.final_h));

@@ -125,8 +125,7 @@ bool op_run_masked_fill(struct ag_frame *f)
 		        ag_dtype_name((enum ag_dtype)mask->dtype));
 	if (!ag_broadcast(f->ctx, a, mask, &ndim, shape))
 		return false;
-	out = ag_result_like(f, (enum ag_dtype)a->dtype, ndim, shape, wants2(f->ctx, a, edges[1]),
-	                     &a, 1);
+	out = ag_result(f, (enum ag_dtype)a->dtype, ndim, shape, wants2(f->ctx, a, edges[1]));
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, edges[1] ? AG_NODE_MaskedFillTensor : AG_NODE_MaskedFill, edges,

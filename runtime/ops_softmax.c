@@ -282,7 +282,8 @@ bool op_run_prelu_kernel(struct ag_frame *f)
 	struct ag_tensor *in[2] = {arg_t(f, 0), arg_t(f, 1)}, *out;
 	struct ag_node *node;
 
-	out = ag_make(f->ctx, (enum ag_dtype)in[0]->dtype, in[0]->ndim, in[0]->shape, true);
+	out = ag_result_like(f, (enum ag_dtype)in[0]->dtype, in[0]->ndim, in[0]->shape,
+	                     wants2(f->ctx, in[0], in[1]), in, 2);
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, AG_NODE_PreluKernel, in, 2, 2, 0);

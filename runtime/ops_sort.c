@@ -200,6 +200,10 @@ static bool with_indices(struct ag_frame *f, const struct lines *s, enum ag_node
 		ag_release(values);
 		return false;
 	}
+	if (kind == AG_NODE_Sort) {
+		ag_lay_out(values, AG_PRESERVE, a);
+		ag_lay_out(indices, AG_PRESERVE, a);
+	}
 	node = ag_record1(f->ctx, kind, a, 2, 3u + a->ndim);
 	if (node) {
 		node->ints[0] = s->dim;

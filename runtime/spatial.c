@@ -190,8 +190,6 @@ static void padding(struct axis *a, const struct spatial *s, int d)
 			at = -at;
 		else if (s->kind == SPATIAL_REFLECT && at >= in)
 			at = 2 * (in - 1) - at;
-		else if (s->kind == SPATIAL_CIRCULAR)
-			at = (at % in + in) % in;
 		tap(a, out, 0, larger(smaller(at, in - 1), 0), 1);
 	}
 }
@@ -260,7 +258,6 @@ static void axis_of(struct axis *a, const struct spatial *s, int d)
 		break;
 	case SPATIAL_REFLECT:
 	case SPATIAL_REPLICATE:
-	case SPATIAL_CIRCULAR:
 		padding(a, s, d);
 		break;
 	case SPATIAL_COLUMNS:
@@ -372,6 +369,30 @@ static struct ag_tensor *make_result(struct ag_ctx *ctx, const struct ag_tensor 
 	return out;
 }
 
+/* Whether a result keeps channels last where x has them. */
+static bool keeps_layout(const struct spatial *s, const struct ag_tensor *x)
+{
+	if (x->ndim != s->nd + 2 || !ag_suggests_last(x))
+		return false;
+	switch ((enum spatial_kind)s->kind) {
+	case SPATIAL_AVERAGE:
+	case SPATIAL_ADAPTIVE:
+		return s->nd < 3;
+	case SPATIAL_NEAREST:
+	case SPATIAL_NEAREST_EXACT:
+	case SPATIAL_LINEAR:
+	case SPATIAL_CUBIC:
+	case SPATIAL_REFLECT:
+	case SPATIAL_REPLICATE:
+		return s->nd > 1;
+	case SPATIAL_SHUFFLE:
+		return true;
+	case SPATIAL_COLUMNS:
+		break;
+	}
+	return false;
+}
+
 struct ag_tensor *spatial_run(struct ag_ctx *ctx, const struct spatial *s, struct ag_tensor *x,
                               int ndim, const int64_t *shape, enum ag_node_kind kind, bool saves,
                               bool adjoint)
@@ -381,6 +402,8 @@ struct ag_tensor *spatial_run(struct ag_ctx *ctx, const struct spatial *s, struc
 
 	if (!out)
 		return NULL;
+	if (keeps_layout(s, x))
+		ag_put_channels_last(out);
 	node = ag_record1(ctx, kind, x, saves, NODE_INTS);
 	if (node) {
 		remember(node, s, x, adjoint);
@@ -453,7 +476,6 @@ SPATIAL_FORMULA(ReflectionPad3d)
 SPATIAL_FORMULA(ReplicationPad1d)
 SPATIAL_FORMULA(ReplicationPad2d)
 SPATIAL_FORMULA(ReplicationPad3d)
-SPATIAL_FORMULA(CircularPad)
 SPATIAL_FORMULA(Im2col)
 SPATIAL_FORMULA(Col2im)
 SPATIAL_FORMULA(PixelShuffle)

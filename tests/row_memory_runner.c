@@ -76,6 +76,25 @@ static bool check_nodes(const struct row_run *run, const json_t *want, struct ro
 	return true;
 }
 
+/* Strides decide what later is a view and what a copy; where they say nothing they may differ. */
+static bool check_strides(const struct ag_tensor *tensor, const json_t *want, const char *what,
+                          struct row_message *message)
+{
+	char *text;
+
+	for (int i = 0; ag_numel(tensor) && i < ag_ndim(tensor); i++) {
+		if (ag_size(tensor, i) == 1 ||
+		    ag_strides(tensor)[i] == (int64_t)recorded_at(want, "strides", (size_t)i))
+			continue;
+		text = json_dumps(json_object_get(want, "strides"), JSON_COMPACT);
+		row_differ(message, "%s: stride %d is %lld, not as in %s", what, i,
+		           (long long)ag_strides(tensor)[i], text);
+		free(text);
+		return false;
+	}
+	return true;
+}
+
 static bool check_outputs(const struct row_run *run, const json_t *outputs,
                           struct row_message *message)
 {
@@ -88,7 +107,8 @@ static bool check_outputs(const struct row_run *run, const json_t *outputs,
 		uint64_t bytes = ag_storage_bytes(ag_storage_of(tensor));
 		char what[32];
 		snprintf(what, sizeof(what), "result %u", i);
-		if (!row_check_kind(tensor, want, what, message))
+		if (!row_check_kind(tensor, want, what, message) ||
+		    !check_strides(tensor, want, what, message))
 			return false;
 		if (bytes != (uint64_t)recorded_number(want, "bytes"))
 			return row_differ(message, "%s is in %u bytes, not %u", what,
@@ -184,6 +204,17 @@ static bool check_choice(const json_t *document, const json_t *row, const json_t
 	return same;
 }
 
+static const char *variant(const json_t *want)
+{
+	const json_t *inputs = json_object_get(want, "inputs");
+
+	for (size_t i = 0; i < json_array_size(inputs); i++) {
+		if (json_object_get(json_array_get(inputs, i), "layout"))
+			return " in another layout";
+	}
+	return inputs ? " in half" : "";
+}
+
 bool row_check_memory(const json_t *document, const json_t *row, bool meta,
                       struct row_message *message)
 {
@@ -197,8 +228,7 @@ bool row_check_memory(const json_t *document, const json_t *row, bool meta,
 			char *needs = json_dumps(json_object_get(want, "needs"), JSON_COMPACT);
 			struct row_message inner = *message;
 			row_differ(message, "%s%s %s: %.400s", meta ? "meta" : "memory",
-			           json_object_get(want, "inputs") ? " in half" : "", needs,
-			           inner.text);
+			           variant(want), needs, inner.text);
 			free(needs);
 		}
 	}

@@ -110,6 +110,39 @@ static struct ag_tensor *tensor_of(struct ag_ctx *ctx, const json_t *spec, const
 	return tensor;
 }
 
+static struct ag_tensor *channels_last(struct ag_ctx *ctx, struct ag_tensor *t)
+{
+	const char *format = ag_ndim(t) == 4 ? "channels_last" : "channels_last_3d";
+	struct ag_value v[2] = {ag_arg(t), ag_text(format, strlen(format))};
+	struct ag_tensor *out = ag_call1(ctx, AG_OP_clone, v, 2);
+
+	ag_release(t);
+	return out;
+}
+
+/* The same elements, the last two dimensions exchanged in memory. */
+static struct ag_tensor *transposed(struct ag_ctx *ctx, struct ag_tensor *t)
+{
+	struct ag_tensor *there = ag_transpose(ctx, t, -1, -2);
+	struct ag_value v[1] = {ag_arg(there)};
+	struct ag_tensor *dense = ag_call1(ctx, AG_OP_contiguous, v, 1);
+	struct ag_tensor *out = ag_transpose(ctx, dense, -1, -2);
+
+	ag_release(t);
+	ag_release(there);
+	ag_release(dense);
+	return out;
+}
+
+static struct ag_tensor *laid_out(struct ag_ctx *ctx, const json_t *spec, struct ag_tensor *t)
+{
+	const char *layout = json_string_value(json_object_get(spec, "layout"));
+
+	if (!layout || !t)
+		return t;
+	return strcmp(layout, "channels_last") == 0 ? channels_last(ctx, t) : transposed(ctx, t);
+}
+
 static struct ag_tensor *make_input(struct ag_ctx *ctx, struct ag_random *random,
                                     const json_t *spec)
 {
@@ -127,7 +160,7 @@ static struct ag_tensor *make_input(struct ag_ctx *ctx, struct ag_random *random
 		                     (int64_t)recorded_number(spec, "high"));
 	else
 		fill_input(random, spec, singles, count);
-	return tensor_of(ctx, spec, singles, whole ? integers : NULL);
+	return laid_out(ctx, spec, tensor_of(ctx, spec, singles, whole ? integers : NULL));
 }
 
 static float imaginary(size_t i, enum row_part part, uint32_t input)

@@ -8,10 +8,12 @@ from a seed, so that the tests make the same ones and only results and gradients
 Fields of a row
   name, code, inputs, steps, results (registers that are the row's results)
   differences  whether differences of results show the gradients
-  memory   per choice of inputs that require grad, and for inputs in float16 ("inputs"):
+  memory   per choice of inputs that require grad, for inputs in float16, and for inputs in another
+           layout ("inputs"):
            nodes: nodes added by the row, results first (AccumulateGrad not counted)
            new: bytes the row left allocated; kept: bytes live when only the results are held;
-           after: those bytes after backward; outputs: shape, dtype, requires_grad, storage bytes
+           after: those bytes after backward; outputs: shape, strides, dtype, requires_grad,
+           storage bytes
   values   per choice of shapes ("default": the default dtype that the row ran with): outputs and gradients of sum(output * weight), where element i
            of a weight is (i * 7 % 11 - 5) / 4; "error" where PyTorch raises
   second   for the inputs in double: the gradients of sum(gradient * weight) by the inputs and by
@@ -34,6 +36,8 @@ INPUT_SEED = 1234   # set before the inputs are made
 
 # ---------------------------------------------------------------- inputs
 
+CHANNELS_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
+
 
 def parse_input(text):
     """"x=u:3,4/float64": name, kind (randn if none), shape ("." is 0-dim), dtype."""
@@ -54,6 +58,15 @@ def parse_inputs(text):
 
 
 def make_input(spec):
+    value = make_contiguous(spec)
+    if spec.get("layout") == "channels_last":
+        return value.to(memory_format=CHANNELS_LAST[len(spec["shape"])])
+    if spec.get("layout") == "transposed":
+        return value.transpose(-1, -2).contiguous().transpose(-1, -2)
+    return value
+
+
+def make_contiguous(spec):
     shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
     kind = spec["kind"]
     if kind == "randn":
@@ -86,6 +99,7 @@ BINARY = {ast.Add: "torch.add", ast.Sub: "torch.sub", ast.Mult: "torch.mul",
 COMPARE = {ast.Eq: "torch.eq", ast.NotEq: "torch.ne", ast.Lt: "torch.lt", ast.LtE: "torch.le",
            ast.Gt: "torch.gt", ast.GtE: "torch.ge"}
 FIELDS = {"values": 0, "indices": 1}
+FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 
 class Steps:
@@ -164,7 +178,7 @@ class Steps:
 
     def _Attribute(self, node):
         if isinstance(node.value, ast.Name) and node.value.id == "torch":
-            return {"dtype": node.attr}
+            return node.attr if node.attr in FORMATS else {"dtype": node.attr}
         if node.attr in FIELDS:
             return self.add(take=self.expression(node.value), which=FIELDS[node.attr])
         return self.call("Tensor." + node.attr, [self.expression(node.value)])
@@ -323,8 +337,8 @@ def run_for_memory(row, needs):
     AllocationLog.mark()
     out = {"needs": sorted(needs), "nodes": nodes_of(results, stops), "outputs": []}
     for r in results:
-        out["outputs"].append({"shape": list(r.shape), "dtype": str(r.dtype)[6:],
-                               "requires_grad": r.requires_grad, "bytes": storage(r)[1]})
+        out["outputs"].append({"shape": list(r.shape), "strides": list(r.stride()),
+                               "dtype": str(r.dtype)[6:], "requires_grad": r.requires_grad, "bytes": storage(r)[1]})
     r = v = None
     values.clear()
     stops.clear()
@@ -454,6 +468,24 @@ def memory_in_half(row, needs):
     return [dict(out, inputs=specs)]
 
 
+def laid_out(specs):
+    """The inputs of four or five dimensions with their channels last, the others transposed."""
+    return [dict(s, layout="channels_last" if len(s["shape"]) in CHANNELS_LAST else "transposed")
+            if len(s["shape"]) > 1 else s for s in specs]
+
+
+def memory_in_layout(row, needs):
+    """The same for inputs in another layout, if the op takes them."""
+    specs = laid_out(row["inputs"])
+    if specs == row["inputs"]:
+        return []
+    try:
+        out = memory(dict(row, inputs=specs), needs)
+    except (RuntimeError, IndexError, ValueError, TypeError):
+        return []
+    return [dict(out, inputs=specs)]
+
+
 def resized(specs, sizes):
     """The inputs with each size replaced as `sizes` says, wherever it occurs."""
     return [dict(s, shape=[sizes.get(n, n) for n in s["shape"]]) for s in specs]
@@ -492,6 +524,7 @@ def record_row(name, code, inputs, variants, shapes):
     row["differences"] = name not in NO_DIFFERENCES
     choices = [set() if v == "none" else set(v.split("+")) for v in variants.split()]
     row["memory"] = [memory(row, needs) for needs in choices] + memory_in_half(row, choices[0])
+    row["memory"] += memory_in_layout(row, choices[0])
     row["values"] = [values_case(row, specs, choices[0])]
     row["values"].append(values_case(row, in_double(specs), choices[0], default="float64"))
     row["second"] = second_order(row, in_double(specs), choices[0])

@@ -315,6 +315,7 @@ static void torch_init(struct vm *vm, struct module *m)
 	module_set(vm, m, "strided", val_str(vm, "torch.strided"));
 	module_set(vm, m, "contiguous_format", val_str(vm, "contiguous_format"));
 	module_set(vm, m, "channels_last", val_str(vm, "channels_last"));
+	module_set(vm, m, "channels_last_3d", val_str(vm, "channels_last_3d"));
 	module_set(vm, m, "preserve_format", val_str(vm, "preserve_format"));
 	module_set(vm, m, "__version__", val_str(vm, "2.13.0"));
 }

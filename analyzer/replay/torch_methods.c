@@ -193,8 +193,12 @@ METHOD(method_stride)
 
 METHOD(method_is_contiguous)
 {
+	enum ag_format format;
+
 	(void)vm, (void)n;
-	return val_bool(ag_is_contiguous(tensor_of(a[0])));
+	if (!is_kind(a[1], K_STR) || !ag_format_find(chars_of(a[1]), &format))
+		format = AG_CONTIGUOUS;
+	return val_bool(ag_is_contiguous_in(tensor_of(a[0]), format));
 }
 
 METHOD(method_data_ptr)

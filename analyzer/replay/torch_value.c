@@ -191,8 +191,7 @@ bool torch_args(struct vm *vm, struct val_args *args, struct val *a, uint32_t n,
 
 		/* These say nothing about graphs or bytes. */
 		if (str_is(AS(str, e->key), "generator") || str_is(AS(str, e->key), "layout") ||
-		    str_is(AS(str, e->key), "pin_memory") ||
-		    str_is(AS(str, e->key), "memory_format") || str_is(AS(str, e->key), "out"))
+		    str_is(AS(str, e->key), "pin_memory") || str_is(AS(str, e->key), "out"))
 			continue;
 		k->name = chars_of(e->key);
 		if (!torch_value(vm, args, e->value, &k->value))

@@ -207,14 +207,22 @@ class _More:
 
     def to(self, *args, **kwargs):
         dtype = kwargs.get("dtype")
+        memory_format = kwargs.get("memory_format")
         for a in args:
             if isinstance(a, torch.dtype):
                 dtype = a
             elif isinstance(a, torch.Tensor):
                 dtype = a.dtype
-        if dtype is None:
+        if dtype is None and memory_format is None:
             return self
-        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+        def convert(t):
+            kind = dtype if dtype is not None and t.is_floating_point() else t.dtype
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(kind, memory_format=memory_format)
+            return t.to(kind)
+
+        return self._apply(convert)
 
     def cuda(self, device=None):
         return self
