@@ -100,6 +100,19 @@ bool ag_format_find(const char *name, enum ag_format *format); /* "channels_last
 enum ag_device { AG_CPU, AG_CUDA };
 void ag_set_default_device(struct ag_ctx *ctx, enum ag_device device);
 
+/* torch.autocast: between enter and exit ops cast what they are given, by PyTorch's lists for the
+ * device of each tensor. Casts of leaves that require grad are kept until the outermost region
+ * ends; one that is switched off counts as a region, too. Exit takes what enter gave. */
+struct ag_autocast {
+	bool enabled;
+	enum ag_dtype dtype; /* PyTorch's default: AG_BF16 on the CPU, AG_F16 on CUDA */
+	bool cache;          /* true unless cache_enabled=False */
+};
+struct ag_autocast ag_autocast_of(const struct ag_ctx *ctx, enum ag_device device);
+struct ag_autocast ag_autocast_enter(struct ag_ctx *ctx, enum ag_device device,
+                                     struct ag_autocast region);
+void ag_autocast_exit(struct ag_ctx *ctx, enum ag_device device, struct ag_autocast before);
+
 /* ------------------------------------------------- tensors and storages */
 
 /* `data` holds numel elements of `dtype` in row order; NULL: no data. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/autocast.h"
 #include "runtime/element.h"
 #include "runtime/frame.h"
 #include "runtime/names.h"
@@ -132,6 +133,7 @@ static void forget_complex(struct ag_frame *f)
 static bool frame_run(struct ag_frame *f)
 {
 	struct ag_ctx *ctx = f->ctx;
+	struct ag_uncast uncast;
 	size_t mark;
 	bool good;
 
@@ -145,7 +147,8 @@ static bool frame_run(struct ag_frame *f)
 		               (unsigned long long)ctx->options.node_cap);
 	ctx->save_failed = false;
 	mark = ag_scope_open(ctx);
-	good = run[f->op](f);
+	good = ag_autocast_open(f, &uncast) && run[f->op](f);
+	ag_autocast_close(f, &uncast);
 	ag_scope_close(ctx, mark);
 	good = good && ag_saves_ok(ctx);
 	if (good)

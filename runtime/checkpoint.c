@@ -56,6 +56,8 @@ struct ag_checkpoint *ag_checkpoint_new(struct ag_ctx *ctx, ag_checkpoint_fn *ru
 	cp->run = run;
 	cp->closure = closure;
 	cp->random = ctx->random;
+	cp->autocast[AG_CPU] = ag_autocast_of(ctx, AG_CPU);
+	cp->autocast[AG_CUDA] = ag_autocast_of(ctx, AG_CUDA);
 	cp->state = preserve_rng ? rng_state(ctx) : NULL;
 	return cp;
 }
@@ -132,6 +134,8 @@ bool ag_checkpoint_again(struct ag_ctx *ctx, struct ag_checkpoint *cp,
 	struct ag_random now = ctx->random;
 	struct ag_tensor *kept = cp->state ? rng_state(ctx) : NULL;
 	struct ag_grad_mode mode = ag_enable_grad(ctx);
+	struct ag_autocast cpu = ag_autocast_enter(ctx, AG_CPU, cp->autocast[AG_CPU]);
+	struct ag_autocast cuda = ag_autocast_enter(ctx, AG_CUDA, cp->autocast[AG_CUDA]);
 	bool good;
 
 	if (cp->state)
@@ -139,6 +143,8 @@ bool ag_checkpoint_again(struct ag_ctx *ctx, struct ag_checkpoint *cp,
 	good = cp->run(ctx, cp->closure.data, inputs, ninputs, outputs);
 	if (cp->state)
 		ctx->random = now;
+	ag_autocast_exit(ctx, AG_CUDA, cuda);
+	ag_autocast_exit(ctx, AG_CPU, cpu);
 	ag_release(kept);
 	ag_set_grad_mode(ctx, mode);
 	return good;

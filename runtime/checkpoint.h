@@ -21,8 +21,9 @@ struct ag_holder {
 struct ag_checkpoint {
 	ag_checkpoint_fn *run;
 	struct ag_closure closure;
-	struct ag_random random; /* as it was before the first run */
-	struct ag_tensor *state; /* the tensor PyTorch keeps it in */
+	struct ag_random random;        /* as it was before the first run */
+	struct ag_autocast autocast[2]; /* likewise */
+	struct ag_tensor *state;        /* the tensor PyTorch keeps it in */
 	struct ag_holder *holders;
 	uint32_t count, capacity; /* of holders */
 	uint32_t counted;         /* saved by the run that computes them again */

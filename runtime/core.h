@@ -143,6 +143,7 @@ struct ag_site_slot {
 
 struct ag_signature;
 struct ag_caching;
+struct ag_autocast_state;
 
 struct ag_ctx {
 	struct ag_error error;
@@ -169,6 +170,7 @@ struct ag_ctx {
 	struct ag_signature **signatures;
 	uint16_t *name_table; /* hash of torch names to rows, see names.c */
 	struct ag_caching *caching;
+	struct ag_autocast_state *autocast;
 	uint32_t depth;         /* of backward inside backward */
 	uint64_t backward;      /* number of the one that runs; 0: none */
 	uint64_t backwards;     /* how many there were */

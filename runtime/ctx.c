@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/autocast.h"
 #include "runtime/core.h"
 #include "runtime/names.h"
 
@@ -85,6 +86,7 @@ struct ag_ctx *ag_open(const struct ag_options *options)
 	ctx->tensors.prev = ctx->tensors.next = &ctx->tensors;
 	ctx->nodes.prev = ctx->nodes.next = &ctx->nodes;
 	ag_random_seed(&ctx->random, AG_RANDOM_DEFAULT_SEED);
+	ag_autocast_init(ctx);
 	if (ctx->options.model_caching)
 		ag_device_open(ctx);
 	return ctx;
@@ -122,6 +124,7 @@ void ag_close(struct ag_ctx *ctx)
 	if (!ctx)
 		return;
 	ag_scope_close(ctx, 0);
+	ag_autocast_release(ctx);
 	close_objects(ctx);
 	ag_names_release(ctx);
 	ag_device_close(ctx);

@@ -259,37 +259,46 @@ static bool takes_flash(struct ag_frame *f, struct ag_tensor *q, struct ag_tenso
 	       (!mask || mask->ndim == 2 || mask->ndim == 4);
 }
 
-/* query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa */
-bool op_run_sdpa(struct ag_frame *f)
+static bool sdpa_fits(struct ag_frame *f)
 {
-	struct ag_ctx *c = f->ctx;
-	struct ag_tensor *q = arg_t(f, 0), *k = arg_t(f, 1), *v = arg_t(f, 2), *mask = arg_t(f, 3),
-	                 *s;
-	struct ag_value args[6];
-	double scale, root;
+	const struct ag_tensor *q = arg_t(f, 0), *k = arg_t(f, 1), *v = arg_t(f, 2);
 
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2 || !ag_need_float(f, q))
-		return ag_fail(c, AG_ERR_RUNTIME,
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "scaled_dot_product_attention: inputs need two dimensions");
-	if (mask && arg_b(f, 5))
-		return ag_fail(c, AG_ERR_RUNTIME,
-		               "_scaled_dot_product_attention: Explicit attn_mask should not be "
-		               "set when is_causal=True");
-	scale = arg_none(f, 6) ? 1 / sqrt((double)q->shape[q->ndim - 1]) : arg_f(f, 6);
-	if (takes_flash(f, q, k, v, mask)) {
-		mask = float_mask(c, mask, (enum ag_dtype)q->dtype);
-		args[0] = ag_arg(q);
-		args[1] = ag_arg(k);
-		args[2] = ag_arg(v);
-		args[3] = mask ? ag_arg(mask) : ag_none();
-		args[4] = f->v[5];
-		args[5] = ag_float(scale);
-		return ag_give_ref(f, op_call(c, AG_OP_flash_attention, args, 6));
-	}
-	root = sqrt(scale);
+	return !arg_t(f, 3) || !arg_b(f, 5) ||
+	       ag_fail(f->ctx, AG_ERR_RUNTIME,
+	               "_scaled_dot_product_attention: Explicit attn_mask should not be "
+	               "set when is_causal=True");
+}
+
+static struct ag_tensor *fused(struct ag_frame *f, double scale)
+{
+	struct ag_tensor *q = arg_t(f, 0);
+	struct ag_tensor *mask = float_mask(f->ctx, arg_t(f, 3), (enum ag_dtype)q->dtype);
+	struct ag_value args[6] = {f->v[0], f->v[1], f->v[2], ag_none(), f->v[5], ag_float(scale)};
+
+	if (mask)
+		args[3] = ag_arg(mask);
+	return op_call(f->ctx, AG_OP_flash_attention, args, 6);
+}
+
+/* By ordinary ops, in float32 at least. */
+static struct ag_tensor *in_steps(struct ag_frame *f, double scale)
+{
+	struct ag_ctx *c = f->ctx;
+	enum ag_dtype dtype = (enum ag_dtype)arg_t(f, 0)->dtype;
+	enum ag_dtype wide = dtype == AG_F16 || dtype == AG_BF16 ? AG_F32 : dtype;
+	struct ag_tensor *q = op_cast(c, arg_t(f, 0), wide), *k = op_cast(c, arg_t(f, 1), wide),
+	                 *v = op_cast(c, arg_t(f, 2), wide), *mask = arg_t(f, 3), *s;
+	double root = sqrt(scale);
+	struct ag_value args[3];
+
+	if (!q || !k || !v)
+		return NULL;
 	if (arg_b(f, 5))
 		mask = causal_mask(c, q->shape[q->ndim - 2], k->shape[k->ndim - 2]);
-	mask = float_mask(c, mask, (enum ag_dtype)q->dtype);
+	mask = float_mask(c, mask, wide);
 	s = op_matmul(c, op_mul_number(c, q, root),
 	              op_mul_number(c, op_transpose(c, k, -2, -1), root));
 	if (s && mask) {
@@ -307,7 +316,21 @@ bool op_run_sdpa(struct ag_frame *f)
 		args[2] = ag_bool(true);
 		s = op_call(c, AG_OP_dropout, args, 3);
 	}
-	return ag_give_ref(f, op_matmul(c, s, v));
+	return op_cast(c, op_matmul(c, s, v), dtype);
+}
+
+/* query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa */
+bool op_run_sdpa(struct ag_frame *f)
+{
+	struct ag_tensor *q = arg_t(f, 0);
+	double scale;
+
+	if (!sdpa_fits(f))
+		return false;
+	scale = arg_none(f, 6) ? 1 / sqrt((double)q->shape[q->ndim - 1]) : arg_f(f, 6);
+	if (takes_flash(f, q, arg_t(f, 1), arg_t(f, 2), arg_t(f, 3)))
+		return ag_give_ref(f, fused(f, scale));
+	return ag_give_ref(f, in_steps(f, scale));
 }
 
 /* ---- the multi-head layer, [L, N, E] */

@@ -19,6 +19,9 @@ bool row_check_values(const json_t *document, const json_t *row, struct row_mess
 /* Nodes, and bytes before and after backward; with `meta` on tensors that have no data. */
 bool row_check_memory(const json_t *document, const json_t *row, bool meta,
                       struct row_message *message);
+/* The same in a region of autocast. */
+bool row_check_autocast(const json_t *document, const json_t *row, bool meta,
+                        struct row_message *message);
 /* Gradients of gradients, in double. */
 bool row_check_second(const json_t *document, const json_t *row, struct row_message *message);
 /* Gradients against central differences, in double. */

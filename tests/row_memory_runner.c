@@ -155,10 +155,15 @@ static bool expect_bytes(const json_t *want, const char *key, int64_t got,
 static bool check_marks(struct row_run *run, const json_t *document, const json_t *row,
                         const json_t *want, struct row_message *message)
 {
+	struct ag_autocast region = {.enabled = run->autocast, .dtype = AG_BF16, .cache = true};
 	int64_t before = live_bytes(run);
 	int64_t ran, dropped, after, end;
+	bool done;
 
-	if (!row_execute(run, document, row))
+	region = ag_autocast_enter(run->ctx, AG_CPU, region);
+	done = row_execute(run, document, row);
+	ag_autocast_exit(run->ctx, AG_CPU, region);
+	if (!done)
 		return row_differ(message, "%s", row_failure(run));
 	if (!check_nodes(run, json_object_get(want, "nodes"), message) ||
 	    !check_outputs(run, json_object_get(want, "outputs"), message))
@@ -182,10 +187,10 @@ static bool check_marks(struct row_run *run, const json_t *document, const json_
 }
 
 static bool check_choice(const json_t *document, const json_t *row, const json_t *want, bool meta,
-                         struct row_message *message)
+                         bool autocast, struct row_message *message)
 {
 	struct ag_options options = {.meta = meta};
-	struct row_run run = {.ctx = ag_open(&options)};
+	struct row_run run = {.ctx = ag_open(&options), .autocast = autocast};
 	const json_t *inputs = json_object_get(want, "inputs");
 	bool same;
 
@@ -223,7 +228,7 @@ bool row_check_memory(const json_t *document, const json_t *row, bool meta,
 
 	for (size_t i = 0; same && i < json_array_size(choices); i++) {
 		const json_t *want = json_array_get(choices, i);
-		same = check_choice(document, row, want, meta, message);
+		same = check_choice(document, row, want, meta, false, message);
 		if (!same) {
 			char *needs = json_dumps(json_object_get(want, "needs"), JSON_COMPACT);
 			struct row_message inner = *message;
@@ -233,4 +238,18 @@ bool row_check_memory(const json_t *document, const json_t *row, bool meta,
 		}
 	}
 	return same;
+}
+
+bool row_check_autocast(const json_t *document, const json_t *row, bool meta,
+                        struct row_message *message)
+{
+	const json_t *want = json_object_get(row, "autocast");
+	struct row_message inner;
+
+	if (json_is_null(want))
+		return true;
+	if (!want)
+		want = json_array_get(json_object_get(row, "memory"), 0);
+	return check_choice(document, row, want, meta, true, &inner) ||
+	       row_differ(message, "autocast%s: %.400s", meta ? ", meta" : "", inner.text);
 }

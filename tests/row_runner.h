@@ -29,6 +29,7 @@ enum row_part { ROW_AS_IT_IS, ROW_COMPLEX, ROW_OTHER_COMPLEX, ROW_IMAGINARY };
 struct row_run {
 	struct ag_ctx *ctx;
 	enum row_part part;
+	bool autocast; /* the row runs in a region of it */
 	struct row_nudge nudge;
 	struct steps_machine machine;
 	struct ag_tensor *leaves[ROW_MOST_INPUTS];

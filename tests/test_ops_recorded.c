@@ -58,6 +58,15 @@ START_TEST(meta_tensors_keep_the_same_bytes)
 }
 END_TEST
 
+START_TEST(autocast_keeps_what_pytorchs_keeps)
+{
+	struct row_message message;
+
+	expect(row_check_autocast(document, row_at(_i), false, &message), row_at(_i), &message);
+	expect(row_check_autocast(document, row_at(_i), true, &message), row_at(_i), &message);
+}
+END_TEST
+
 START_TEST(complex_numbers_are_never_taken_for_real)
 {
 	struct row_message message;
@@ -81,6 +90,7 @@ Suite *ops_recorded_suite(void)
 	tcase_add_loop_test(rows, second_gradients_are_pytorchs, 0, count);
 	tcase_add_loop_test(rows, saved_bytes_and_nodes_are_pytorchs, 0, count);
 	tcase_add_loop_test(rows, meta_tensors_keep_the_same_bytes, 0, count);
+	tcase_add_loop_test(rows, autocast_keeps_what_pytorchs_keeps, 0, count);
 	tcase_add_loop_test(rows, complex_numbers_are_never_taken_for_real, 0, count);
 	suite_add_tcase(suite, rows);
 	return suite;

@@ -5,35 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/recorded_runner.h"
-#include "tests/runtime_runner.h"
+#include "tests/measured_runner.h"
 #include "tests/suites.h"
-
-enum { STEPS = 20 };
-
-/* What the program under test has measured at the end of each iteration. */
-static uint64_t bytes[STEPS], nodes[STEPS];
-
-static void sample(int step)
-{
-	rt_sweep();
-	bytes[step] = rt_bytes();
-	nodes[step] = rt_nodes();
-}
-
-static struct ag_tensor *kept[STEPS * 4];
-static int nkept;
-
-static void keep(struct ag_tensor *t)
-{
-	kept[nkept++] = ag_retain(t);
-}
-
-static void drop(struct ag_tensor **variable)
-{
-	ag_release(*variable);
-	*variable = NULL;
-}
 
 static struct ag_tensor *sub(struct ag_tensor *a, struct ag_tensor *b)
 {
@@ -600,10 +573,7 @@ static void checkpoints_with_their_ops(void)
 	checkpoints(false);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} programs[] = {
+static const struct measured programs[] = {
         {"losses_in_a_list", losses_in_a_list},
         {"losses_used_and_dropped", losses_used_and_dropped},
         {"error_summed_in_place", error_summed_in_place},
@@ -623,55 +593,15 @@ static const struct {
         {"checkpoints_with_their_ops", checkpoints_with_their_ops},
 };
 
-static const json_t *recorded_program(const json_t *document, const char *name)
-{
-	const json_t *list = json_object_get(document, "programs"), *entry;
-	size_t i;
-
-	json_array_foreach(list, i, entry)
-	{
-		if (!strcmp(recorded_text(entry, "program"), name))
-			return entry;
-	}
-	ck_abort_msg("%s is not recorded", name);
-	return NULL;
-}
-
-static void check_program(int which, bool meta)
-{
-	struct ag_options options = {.meta = meta};
-	json_t *document = recorded_load("programs.json");
-	const json_t *program = recorded_program(document, programs[which].name);
-	size_t i;
-
-	nkept = 0;
-	rt_open_with(&options);
-	programs[which].run();
-	for (i = 0; i < STEPS; i++) {
-		ck_assert_msg((double)bytes[i] == recorded_at(program, "live_bytes", i),
-		              "%s: %llu bytes after step %zu, PyTorch has %.0f",
-		              programs[which].name, (unsigned long long)bytes[i], i,
-		              recorded_at(program, "live_bytes", i));
-		ck_assert_msg((double)nodes[i] == recorded_at(program, "nodes", i),
-		              "%s: %llu nodes after step %zu, PyTorch has %.0f",
-		              programs[which].name, (unsigned long long)nodes[i], i,
-		              recorded_at(program, "nodes", i));
-	}
-	while (nkept)
-		ag_release(kept[--nkept]);
-	rt_close();
-	json_decref(document);
-}
-
 START_TEST(bytes_and_nodes_are_pytorchs)
 {
-	check_program(_i, false);
+	measured_check(&programs[_i], false);
 }
 END_TEST
 
 START_TEST(meta_mode_has_the_same_bytes)
 {
-	check_program(_i, true);
+	measured_check(&programs[_i], true);
 }
 END_TEST
 

@@ -14,6 +14,8 @@ Fields of a row
            new: bytes the row left allocated; kept: bytes live when only the results are held;
            after: those bytes after backward; outputs: shape, strides, dtype, requires_grad,
            storage bytes
+  autocast the same as the first of `memory`, under torch.autocast("cpu", dtype=torch.bfloat16);
+           null where PyTorch raises, missing where nothing differs
   values   per choice of shapes ("default": the default dtype that the row ran with): outputs and gradients of sum(output * weight), where element i
            of a weight is (i * 7 % 11 - 5) / 4; "error" where PyTorch raises
   second   for the inputs in double: the gradients of sum(gradient * weight) by the inputs and by
@@ -322,7 +324,7 @@ def storage(tensor):
     return block.data_ptr(), block.nbytes()
 
 
-def run_for_memory(row, needs):
+def run_for_memory(row, needs, around):
     """Five marks around the row (see `memory`), and what can be said without them."""
     specs = row["inputs"]
     names = [spec["name"] for spec in specs]
@@ -333,7 +335,8 @@ def run_for_memory(row, needs):
             values[i] = leaves[-1].clone()  # so that nothing but the graph keeps it
     stops = {v.grad_fn for v in values if v.grad_fn is not None}
     AllocationLog.mark()
-    results = run_row(row["code"], names, values)
+    with around:
+        results = run_row(row["code"], names, values)
     AllocationLog.mark()
     out = {"needs": sorted(needs), "nodes": nodes_of(results, stops), "outputs": []}
     for r in results:
@@ -354,9 +357,9 @@ def run_for_memory(row, needs):
     return out
 
 
-def memory(row, needs):
+def memory(row, needs, around=contextlib.nullcontext()):
     with AllocationLog() as log:
-        out = run_for_memory(row, needs)
+        out = run_for_memory(row, needs, around)
     before, ran, dropped, backward, end = log.live_at_marks()
     out.update(new=ran - before, kept=dropped - end, after=backward - end)
     return out
@@ -486,6 +489,15 @@ def memory_in_layout(row, needs):
     return [dict(out, inputs=specs)]
 
 
+def memory_in_autocast(row, needs, plain):
+    """What autocast changes: {} for nothing."""
+    try:
+        out = memory(row, needs, torch.autocast("cpu", dtype=torch.bfloat16))
+    except (RuntimeError, IndexError, ValueError, TypeError):
+        return {"autocast": None}
+    return {} if out == plain else {"autocast": out}
+
+
 def resized(specs, sizes):
     """The inputs with each size replaced as `sizes` says, wherever it occurs."""
     return [dict(s, shape=[sizes.get(n, n) for n in s["shape"]]) for s in specs]
@@ -525,6 +537,7 @@ def record_row(name, code, inputs, variants, shapes):
     choices = [set() if v == "none" else set(v.split("+")) for v in variants.split()]
     row["memory"] = [memory(row, needs) for needs in choices] + memory_in_half(row, choices[0])
     row["memory"] += memory_in_layout(row, choices[0])
+    row.update(memory_in_autocast(row, choices[0], row["memory"][0]))
     row["values"] = [values_case(row, specs, choices[0])]
     row["values"].append(values_case(row, in_double(specs), choices[0], default="float64"))
     row["second"] = second_order(row, in_double(specs), choices[0])

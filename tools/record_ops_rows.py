@@ -736,3 +736,8 @@ row("unfold of an image", "F.unfold(x, 2)", "x=1,2,3,4")
 row("permute of an image", "x.permute(0, 2, 3, 1).contiguous()", I)
 row("interpolate of an image (bicubic)", "F.interpolate(x, scale_factor=2, mode='bicubic')",
     "x=1,2,3,3")
+row("attention with dropout", "F.scaled_dot_product_attention(q, k, v, dropout_p=0.3)",
+    "q=2,3,4 k=2,3,4 v=2,3,4", "q+k+v")
+row("attention with dropout, causal",
+    "F.scaled_dot_product_attention(q, k, v, dropout_p=0.3, is_causal=True)",
+    "q=2,3,4 k=2,3,4 v=2,3,4", "q+k+v")

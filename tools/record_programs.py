@@ -6,6 +6,7 @@ be reached from the tensors that Python sees. The cycle collector is off: what o
 is alive.
 """
 
+import contextlib
 import functools
 import gc
 import warnings
@@ -299,6 +300,45 @@ def checkpoints_in_one_node(sample):
 @program
 def checkpoints_with_their_ops(sample):
     checkpoints(sample, False)
+
+
+def autocast(enabled=True):
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled)
+
+
+def autocast_steps(sample, outer, inner):
+    """Every fourth loss keeps its graph; casts of weights live until the outermost region ends."""
+    torch.manual_seed(61)
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(36, 8), nn.Tanh(),
+                        nn.Linear(8, 2))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    kept = []
+    with outer:
+        for step in range(STEPS):
+            x = torch.randn(5, 3, 5, 5)
+            with inner:
+                loss = F.mse_loss(net(x), torch.zeros(5, 2))
+            if step % 4 != 3:
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            kept.append(loss)
+            sample()
+
+
+@program
+def autocast_in_each_step(sample):
+    autocast_steps(sample, contextlib.nullcontext(), autocast())
+
+
+@program
+def autocast_around_all_steps(sample):
+    autocast_steps(sample, autocast(), contextlib.nullcontext())
+
+
+@program
+def autocast_in_a_region_without(sample):
+    autocast_steps(sample, autocast(enabled=False), autocast())
 
 
 # What these nodes saved must not be looked at: it would be computed again.
