@@ -113,6 +113,9 @@ struct pending {
 	bool in_pass;             /* the holder is local to a call of a module */
 	value_id base;            /* DATA_STORE: what the kept one is cut from */
 	bool overwrites;          /* DATA_STORE: a place of a list, each in its turn */
+	bool replaces;            /* DATA_STORE: under a key that is there already, or given */
+	bool once;                /* DATA_STORE: in one round of its loop: `if i == 0` */
+	bool rotates;             /* DATA_STORE: the holder is one of a bounded number */
 	bool runs_model;          /* each iteration calls a module for what is kept */
 	bool handed_on;           /* the function that the holder is of hands on what is kept */
 	bool fresh;               /* CHAIN: what is kept was made in the same iteration */
@@ -211,6 +214,7 @@ struct analysis {
 	bool exhausted;
 	bool from_outside;      /* roots run whose callers are not known */
 	bool overwrites;        /* the store that is checked now goes to a place of a list */
+	bool replaces;          /* ... to one that had something before, or has a name of its own */
 	bool gradients_cleared; /* `grad = None` has run */
 	bool trains;            /* a backward has run in this root */
 };
@@ -397,10 +401,6 @@ void item_delete(struct analysis *a, const struct activation *act, struct state 
                  uint32_t inst, value_id object, value_id index);
 void container_add(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                    value_id holders, value_id value);
-void container_clear(struct analysis *a, const struct activation *act, struct state *state,
-                     uint32_t inst, value_id holders);
-/* A variable or an attribute holds something else from now on. */
-void containers_replaced(struct analysis *a, struct state *state, value_id before, value_id after);
 value_id iterate(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  value_id iterable);
 value_id build_container(struct analysis *a, struct activation *act, struct state *state,
@@ -409,6 +409,15 @@ value_id unpack_value(struct analysis *a, struct activation *act, struct state *
                       uint32_t inst, value_id value, uint32_t shape);
 object_id int_object(struct analysis *a, uint32_t number);
 bool index_of(const struct analysis *a, value_id value, uint32_t *index);
+
+/* clearings.c */
+void container_clear(struct analysis *a, const struct activation *act, struct state *state,
+                     uint32_t inst, value_id holders);
+/* A variable or an attribute holds something else from now on. */
+void containers_replaced(struct analysis *a, struct state *state, value_id before, value_id after);
+/* What was bound to `before` is bound to `after` now: it starts anew with another container. */
+void containers_let_go(struct analysis *a, const struct activation *act, const struct state *state,
+                       uint32_t inst, value_id before, value_id after);
 
 /* unknowns.c */
 value_id unknown_value(struct analysis *a, struct activation *act, struct state *state,
@@ -477,12 +486,22 @@ enum loop_kind {
 /* What the innermost loop around an instruction goes over. */
 unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
                      uint32_t inst);
+/* In one round of its innermost loop, whose number the code asks for. */
+bool happens_once(const struct analysis *a, const struct activation *act, uint32_t inst);
 /* What the loops around an instruction go over that the holder outlives. */
 unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
                     uint32_t inst, object_id holder, struct variable carrier);
 /* The outermost loop around an instruction that ends while the holder lives; false: none. */
 bool outermost_outlived(const struct analysis *a, context_id context, uint32_t inst,
                         object_id holder, context_id *where, loop_id *loop);
+
+/* shapes.c */
+/* It is made of the tensors among `operands`, element by element. */
+void shape_follows(struct analysis *a, const struct state *state, object_id id, value_id operands);
+/* Used where only one number can be, in the iteration that made it. */
+void mark_number(struct analysis *a, value_id value);
+/* Is it one number, by what is done with it, or with what it is made of? */
+bool is_one_number(const struct analysis *a, object_id id);
 
 /* narrow.c */
 /* Is it a call that asks what something is? Then what it gives. */
@@ -496,6 +515,8 @@ value_id apply_api(struct analysis *a, struct activation *act, struct state *sta
                    struct call call, const struct api_entry *entry);
 value_id apply_property(struct analysis *a, struct activation *act, struct state *state,
                         uint32_t inst, value_id receiver, const struct api_entry *entry);
+/* What every tensor among the operands is, and what any is: sizes, whether it is one at all. */
+unsigned operand_bits(struct analysis *a, const struct state *state, value_id operands);
 /* `left op right`, in place or not. */
 value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
                       uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place);

@@ -515,6 +515,7 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 	check_last(a, act, state, inst, id, value);
 	if (is_strong(a, holders, id))
 		containers_replaced(a, state, before, value);
+	containers_let_go(a, act, state, inst, before, value);
 	object = object_write(a, state, id);
 	if (is_strong(a, holders, id))
 		field_set(a, object, name.n, value);

@@ -130,14 +130,16 @@ static void mark_passed(struct analysis *a, const struct state *state, value_id 
 
 /* A method of a thing that is no model answers with what the thing has: an environment's
  * state, a metric. */
-static bool belongs_to_object(struct analysis *a, const struct state *state, value_id callee)
+static bool is_no_model(const struct analysis *a, const struct state *state, object_id owner)
 {
-	const object_id id = value_single(a, callee);
-	const object_id owner =
-	        id.n ? value_single(a, object_read(state, id)->with) : (object_id){0};
-
 	return owner.n && !(object_read(state, owner)->flags & O_MODULE) &&
 	       !def_of(a, owner)->proven_module;
+}
+
+static void not_an_output(struct analysis *a, struct state *state, value_id result)
+{
+	if (value_single(a, result).n)
+		object_write(a, state, value_single(a, result))->tensor &= ~(unsigned)T_OUTPUT;
 }
 
 value_id call_unknown(struct analysis *a, struct activation *act, struct state *state,
@@ -156,8 +158,9 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 	result = unknown_value(a, act, state, call.inst, 0x35 + call.part,
 	                       value_join(a, arguments, tensors_in(a, state, callee, 0)));
 	doubt_graph(a, state, value_single(a, result));
-	if (value_single(a, result).n && belongs_to_object(a, state, callee))
-		object_write(a, state, value_single(a, result))->tensor &= ~(unsigned)T_OUTPUT;
+	if (is_no_model(a, state,
+	                value_single(a, object_read(state, value_single(a, callee))->with)))
+		not_an_output(a, state, result);
 	return result;
 }
 
@@ -170,6 +173,7 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act, 
 	struct argument room[MAX_ARGUMENTS + 1];
 	struct call full = with_receiver(call, receiver, a, room);
 	const struct api_entry *entry;
+	value_id result;
 
 	entry = method_entry(a, "torch.nn.Module", name);
 	if (entry && api_has(entry, API_TELLS)) {
@@ -184,7 +188,10 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act, 
 		if (entry && strcmp(name, "update") != 0 && strcmp(name, "add") != 0)
 			return apply_api(a, act, state, full, entry);
 	}
-	return call_unknown(a, act, state, call, value_of(a, receiver));
+	result = call_unknown(a, act, state, call, value_of(a, receiver));
+	if (is_no_model(a, state, receiver))
+		not_an_output(a, state, result);
+	return result;
 }
 
 value_id call_unknown_object(struct analysis *a, struct activation *act, struct state *state,

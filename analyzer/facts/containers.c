@@ -108,12 +108,31 @@ static value_id sequence_item(struct analysis *a, const struct object *object, v
 	              : contents_of(a, object);
 }
 
+/* `x[:]` takes all of it. */
+static bool takes_all(const struct activation *act, uint32_t inst)
+{
+	const struct ir_inst *item = inst_at(act, inst), *slice, *bound;
+
+	if (item->op != OP_load_item)
+		return false;
+	slice = inst_at(act, ir_args(act->func, item)[1].value.n);
+	for (uint32_t i = 0; i < slice->nargs; i++) {
+		bound = inst_at(act, ir_args(act->func, slice)[i].value.n);
+		if (bound->op != OP_const || bound->sub != SUB_const_none)
+			return false;
+	}
+	return true;
+}
+
 static value_id sequence_slice(struct analysis *a, struct activation *act, struct state *state,
                                uint32_t inst, object_id id)
 {
 	object_id copy = site_object(a, act, inst, 1, OBJECT_LIST);
 	value_id contents = contents_of(a, object_read(state, id));
 
+	if (!takes_all(act, inst))
+		def_of(a, copy)->cut_from =
+		        value_join(a, def_of(a, copy)->cut_from, value_of(a, id));
 	elements_join(a, object_renew(a, state, copy), contents);
 	return value_of(a, copy);
 }
@@ -193,9 +212,11 @@ static bool takes_one(struct analysis *a, const struct state *state, value_id in
 }
 
 /* What one row of it is known to have. */
-static unsigned row_rank(const struct state *state, object_id id)
+static unsigned row_bits(const struct state *state, object_id id)
 {
-	return object_read(state, id)->tensor & T_DEEP ? T_ROWS : 0;
+	const unsigned bits = object_read(state, id)->tensor;
+
+	return (bits & T_DEEP ? T_ROWS : 0U) | (bits & T_GUESSED);
 }
 
 /* Of a tensor with one dimension it takes a number, whose storage may be as small. */
@@ -205,9 +226,10 @@ static value_id view_of(struct analysis *a, struct activation *act, struct state
 	const unsigned bits = object_read(state, id)->tensor;
 	const bool small = bits & T_ROWS && takes_one(a, state, index, 1);
 	object_id view = tensor_make(a, act, state, inst, 0, value_of(a, id),
-	                             (small ? T_VIEW : 0) | (bits & T_SCALAR));
+	                             (small ? T_VIEW : 0) | (bits & (T_SCALAR | T_GUESSED)));
+	const value_id base = object_read(state, id)->base;
 
-	object_write(a, state, view)->base = value_of(a, id);
+	object_write(a, state, view)->base = base.n ? base : value_of(a, id);
 	return value_of(a, view);
 }
 
@@ -287,8 +309,10 @@ static void dict_item_set(struct analysis *a, struct activation *act, struct sta
 		return;
 	}
 	if (!check_chain(a, act, state, inst, contents_of(a, object_read(state, id)), value, id,
-	                 (struct variable){0}))
+	                 (struct variable){0})) {
+		a->replaces |= keys->flags & V_KEY && keys->count == 0;
 		check_store(a, act, state, inst, id, value);
+	}
 	object = object_write(a, state, id);
 	elements_join(a, object, value);
 }
@@ -362,21 +386,33 @@ void item_set_plain(struct analysis *a, struct activation *act, struct state *st
 		object_item_set(a, act, state, inst, object, v->refs[i], index, value);
 }
 
+/* `d[k] += x` puts back what it has read. */
+static bool stores_back(const struct activation *act, uint32_t inst)
+{
+	const struct ir_inst *store = inst_at(act, inst);
+
+	return store->op == OP_store_item &&
+	       inst_at(act, ir_args(act->func, store)[2].value.n)->op == OP_inplace;
+}
+
 void item_set(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
               value_id object, value_id index, value_id value)
 {
 	const struct value *v = value_get(a, object);
 	const struct argument arguments[2] = {{index, {0}}, {value, {0}}};
+	const bool replaces = stores_back(act, inst);
 	bool found;
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		found = false;
+		a->replaces = replaces;
 		if (def_of(a, v->refs[i])->kind == OBJECT_INSTANCE)
 			call_special(a, act, state, inst, v->refs[i], "__setitem__", arguments, 2,
 			             &found);
 		if (!found)
 			object_item_set(a, act, state, inst, object, v->refs[i], index, value);
 	}
+	a->replaces = false;
 }
 
 void item_delete(struct analysis *a, const struct activation *act, struct state *state,
@@ -414,54 +450,6 @@ void container_add(struct analysis *a, struct activation *act, struct state *sta
 	}
 }
 
-static void note_clear(struct analysis *a, const struct activation *act, uint32_t inst,
-                       object_id holder, bool weak)
-{
-	const struct clearing clearing = {newest_of(holder), {act->context, inst, false}, weak};
-
-	for (uint32_t i = 0; i < a->clearings.count; i++) {
-		struct clearing *c = &a->clearings.at[i];
-
-		if (c->holder.n == clearing.holder.n && c->site.inst == inst &&
-		    c->site.context.n == act->context.n) {
-			c->weak |= weak;
-			return;
-		}
-	}
-	vec_push(a->arena, &a->clearings, clearing);
-}
-
-void container_clear(struct analysis *a, const struct activation *act, struct state *state,
-                     uint32_t inst, value_id holders)
-{
-	const struct value *v = value_get(a, holders);
-	object_id id = value_single(a, holders);
-	struct object *object;
-
-	for (uint32_t i = 0; i < v->count; i++)
-		if (object_exists(state, v->refs[i])) {
-			object_write(a, state, v->refs[i])->flags |= O_CLEARED;
-			note_clear(a, act, inst, v->refs[i], id.n == 0 || is_older(id));
-		}
-	if (id.n == 0 || is_older(id))
-		return;
-	object = object_write(a, state, id);
-	object->flags = (object->flags | O_CLEARED) & ~(uint32_t)O_USED;
-	object->elements = (value_id){0};
-	object->field_count = 0;
-}
-
-void containers_replaced(struct analysis *a, struct state *state, value_id before, value_id after)
-{
-	const struct value *v = value_get(a, before);
-
-	for (uint32_t i = 0; i < v->count; i++)
-		if (builtin_class_of(def_of(a, v->refs[i])->kind) &&
-		    object_read(state, v->refs[i])->flags & O_USED &&
-		    !value_has(a, after, v->refs[i]))
-			object_write(a, state, v->refs[i])->flags |= O_CLEARED;
-}
-
 static value_id dict_keys(struct analysis *a, object_id id, const struct object *object)
 {
 	value_id keys = {0};
@@ -473,7 +461,7 @@ static value_id dict_keys(struct analysis *a, object_id id, const struct object 
 			keys = value_join(a, keys, value_of(a, key));
 	}
 	if (object->elements.n)
-		keys = value_join(a, keys, value_flags(a, V_STRING | V_NUMBER));
+		keys = value_join(a, keys, value_flags(a, V_STRING | V_NUMBER | V_KEY));
 	return keys;
 }
 
@@ -516,7 +504,7 @@ static value_id object_iterate(struct analysis *a, struct activation *act, struc
 		return dict_keys(a, id, object_read(state, id));
 	case OBJECT_TENSOR:
 		return value_of(a, tensor_make(a, act, state, inst, 0, value_of(a, id),
-		                               T_VIEW | row_rank(state, id)));
+		                               T_VIEW | row_bits(state, id)));
 	case OBJECT_GENERATOR:
 		return call_generator(a, act, state, inst, id, &modes);
 	case OBJECT_INSTANCE:
@@ -638,7 +626,7 @@ static value_id unpack_element(struct analysis *a, struct activation *act, struc
 		return item.n ? value_join(a, item, object->elements) : contents_of(a, object);
 	case OBJECT_TENSOR:
 		return value_of(a, tensor_make(a, act, state, inst, 2 + index, value_of(a, id),
-		                               T_VIEW | row_rank(state, id)));
+		                               T_VIEW | row_bits(state, id)));
 	case OBJECT_UNKNOWN:
 		return unknown_part(a, act, state, inst, id, item_key(a, id, int_object(a, index)),
 		                    2 + index);

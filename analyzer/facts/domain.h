@@ -40,6 +40,7 @@ enum value_flags {
 	V_NUMBER = 4,
 	V_STRING = 8,
 	V_CLEAN = 16, /* anything else that never carries a graph */
+	V_KEY = 32,   /* the name under which a dict or a module has something */
 };
 
 struct value {
@@ -97,6 +98,7 @@ enum tensor_bits {
 	T_VOLATILE = 32768,  /* of old code: nothing made of it has a graph */
 	T_ROWS = 65536,      /* known to have two dimensions or more */
 	T_DEEP = 1 << 17,    /* ... three or more */
+	T_GUESSED = 1 << 18, /* may be a number: nothing says that it is a tensor */
 };
 
 enum object_flags {
@@ -168,10 +170,12 @@ struct def {
 	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
 	bool read;       /* container: something looks at what it holds */
 	bool no_tensor;  /* UNKNOWN: a test has said so */
-	bool scalar;     /* backward began at it: it is one number */
+	bool scalar;     /* used as one number: backward began at it, an `if` asked it */
 	bool drained;    /* container: elements are taken out of it one by one */
 	value_id parents_seen;
 	object_id whole;              /* UNKNOWN: what it is a part of */
+	value_id like;                /* tensors: made of these, element by element */
+	value_id cut_from;            /* LIST: a slice of these */
 	struct event_place cached_at; /* FUNCTION: where a cache is put around it */
 	struct event_place place;
 };

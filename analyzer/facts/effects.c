@@ -26,6 +26,20 @@ bool effect_flag(struct effect *e, const char *keyword, bool *known)
 	return *known && def_of(e->a, constant)->sub == SUB_const_true;
 }
 
+/* item(), float(): there is one number in it. */
+static void mark_read(struct effect *e)
+{
+	static const char *const names[] = {
+	        "torch.Tensor.item",      "builtins.float",        "builtins.int",
+	        "builtins.bool",          "torch.Tensor.__bool__", "torch.Tensor.__int__",
+	        "torch.Tensor.__float__",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(api_name(e->entry), names[i]) == 0)
+			mark_number(e->a, effect_target(e));
+}
+
 /* What is made of it from here on has no graph. */
 static void mark_counted(struct effect *e)
 {
@@ -130,8 +144,18 @@ static value_id shared_array(struct effect *e)
 	return value_of(e->a, id);
 }
 
+static value_id like_operands(struct effect *e, value_id operands, value_id tensors, unsigned bits)
+{
+	value_id result = single_tensor(e, operands, bits | operand_bits(e->a, e->state, tensors));
+
+	shape_follows(e->a, e->state, value_single(e->a, result), tensors);
+	return result;
+}
+
 value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 {
+	value_id tensors;
+
 	switch ((enum api_kind)e->entry->result) {
 	case KIND_NOTHING:
 		return value_flags(e->a, V_NONE);
@@ -154,9 +178,12 @@ value_id effect_result(struct effect *e, value_id operands, unsigned bits)
 	case KIND_SAME:
 		return effect_target(e);
 	case KIND_UNKNOWN:
-		if (tensors_in(e->a, e->state, operands, 3).n)
-			return single_tensor(e, operands, bits);
-		return value_flags(e->a, V_NUMBER);
+		tensors = tensors_in(e->a, e->state, operands, 3);
+		if (!tensors.n)
+			return value_flags(e->a, V_NUMBER);
+		if (e->entry->effect == API_PASSES) /* abs, sum, round: as big as each operand */
+			return like_operands(e, operands, tensors, bits);
+		return single_tensor(e, operands, bits);
 	case KIND_ELEMENT:
 		return iterate(e->a, e->act, e->state, e->call.inst, operands);
 	case KIND_LIST:
@@ -278,6 +305,7 @@ static value_id apply_effect(struct effect *e)
 	case API_FIELD:
 		return effect_gets(e);
 	case API_NUMBER:
+		mark_read(e);
 		return effect_result(e, (value_id){0}, 0);
 	case API_NONE:
 	case API_ZERO_GRAD:

@@ -376,6 +376,10 @@ value_id effect_removes(struct effect *e)
 
 static value_id keys_of(struct effect *e, value_id dict)
 {
+	const object_id id = value_single(e->a, dict);
+
+	if (id.n && def_of(e->a, id)->kind == OBJECT_UNKNOWN)
+		return value_flags(e->a, V_STRING | V_NUMBER | V_KEY);
 	return iterate(e->a, e->act, e->state, e->call.inst, dict);
 }
 

@@ -141,7 +141,7 @@ static value_id keyed(struct effect *e, value_id element)
 		return element;
 	id = site_object(e->a, e->act, e->call.inst, 0xe3, OBJECT_TUPLE);
 	object = object_renew(e->a, e->state, id);
-	field_set(e->a, object, 0, value_flags(e->a, V_STRING));
+	field_set(e->a, object, 0, value_flags(e->a, V_STRING | V_KEY));
 	field_set(e->a, object, 1, element);
 	return value_of(e->a, id);
 }

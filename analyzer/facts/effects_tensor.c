@@ -142,6 +142,21 @@ static void weights_of(struct effect *e, value_id *operands)
 	}
 }
 
+/* A copy or a conversion, as big as what it is made of. */
+static value_id same_shape(struct effect *e, value_id result)
+{
+	static const char *const names[] = {"clone", "long", "int",  "bool", "float", "double",
+	                                    "half",  "cpu",  "cuda", "to",   "detach"};
+	const char *name = strrchr(api_name(e->entry), '.');
+	const object_id id = value_single(e->a, result);
+
+	for (size_t i = 0; name && id.n && i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name + 1, names[i]) == 0 && is_tensor_like(e->a, id) &&
+		    !value_has(e->a, effect_target(e), id))
+			shape_follows(e->a, e->state, id, effect_target(e));
+	return result;
+}
+
 value_id effect_passes(struct effect *e)
 {
 	value_id operands = all_operands(e);
@@ -177,8 +192,10 @@ value_id effect_passes(struct effect *e)
 		e->entry = before;
 		return result;
 	}
-	return effect_result(e, operands,
-	                     entry_bits(e) & ~(unsigned)(saves_little(e, operands) ? T_SAVES : 0));
+	return same_shape(
+	        e, effect_result(e, operands,
+	                         entry_bits(e) &
+	                                 ~(unsigned)(saves_little(e, operands) ? T_SAVES : 0)));
 }
 
 uint32_t effect_bits(struct effect *e, value_id value)
@@ -348,7 +365,7 @@ value_id effect_aliases(struct effect *e)
 	}
 	if (only.n && def_of(e->a, only)->kind == OBJECT_UNKNOWN)
 		return unknown_value(e->a, e->act, e->state, e->call.inst, 0x91, source);
-	return effect_result(e, source, bits);
+	return same_shape(e, effect_result(e, source, bits));
 }
 
 value_id effect_cuts(struct effect *e)
@@ -356,7 +373,7 @@ value_id effect_cuts(struct effect *e)
 	unsigned bits =
 	        (effect_bits(e, effect_target(e)) & T_LASTING) | (gives_scalar(e) ? T_SCALAR : 0);
 
-	return effect_result(e, (value_id){0}, bits);
+	return same_shape(e, effect_result(e, (value_id){0}, bits));
 }
 
 value_id effect_makes(struct effect *e)
@@ -552,14 +569,6 @@ static void note_backward(struct effect *e, bool retains)
 	e->a->backward_now = UINT32_C(1) << site_note(e->a, &e->a->backwards, site) % 32;
 }
 
-static void note_scalars(struct effect *e, value_id losses)
-{
-	const struct value *v = value_get(e->a, losses);
-
-	for (uint32_t i = 0; i < v->count; i++)
-		def_of(e->a, v->refs[i])->scalar = true;
-}
-
 value_id effect_backward(struct effect *e)
 {
 	value_id losses = effect_target(e);
@@ -568,7 +577,7 @@ value_id effect_backward(struct effect *e)
 
 	note_backward(e, retain);
 	if (!effect_argument(e, 1, "gradient").n)
-		note_scalars(e, losses);
+		mark_number(e->a, losses);
 	if (create)
 		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
 		           (object_id){0});

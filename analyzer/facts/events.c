@@ -240,6 +240,23 @@ static bool is_local_to_pass(struct analysis *a, struct activation *act, const s
 	return false;
 }
 
+/* One of several in a container that drops the oldest. */
+static bool lies_in_ring(struct analysis *a, const struct state *state, object_id holder)
+{
+	for (uint32_t i = 0; i < state->count; i++) {
+		const struct object *o = state->entries[i].object;
+		value_id contents;
+
+		if (!(o->flags & O_BOUNDED))
+			continue;
+		contents = contents_of(a, o);
+		if (value_has(a, contents, holder) &&
+		    (is_older(holder) || value_get(a, contents)->count > 1))
+			return true;
+	}
+	return false;
+}
+
 static void note_store(struct analysis *a, struct activation *act, const struct state *state,
                        uint32_t inst, object_id holder, value_id value, object_id kept)
 {
@@ -263,6 +280,9 @@ static void note_store(struct analysis *a, struct activation *act, const struct 
 	if (is_memo(a, act, state, holder))
 		p->flags |= EVENT_IN_CACHE;
 	p->overwrites |= a->overwrites;
+	p->replaces |= a->replaces;
+	p->once |= happens_once(a, act, inst);
+	p->rotates |= lies_in_ring(a, state, holder);
 	p->runs_model |= runs_model(a, act, state, inst, kept);
 	p->in_pass |= is_local_to_pass(a, act, state, holder);
 	p->base = value_join(a, p->base, o->base);
@@ -388,7 +408,8 @@ static bool grows_data(const struct analysis *a, const struct activation *act, u
 	if (o->tensor & T_VIEW)
 		return pins_each(a, act, inst, o);
 	return def_of(a, kept)->kind == OBJECT_TENSOR && (o->tensor & T_OUTPUT) &&
-	       !(o->tensor & (T_SCALAR | T_LEAF)) && (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
+	       !(o->tensor & (T_SCALAR | T_LEAF | T_GUESSED)) &&
+	       (o->tensor & (T_ARRAY | T_VIEW)) != T_ARRAY;
 }
 
 void check_store(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,

@@ -126,6 +126,7 @@ static void end_block(struct run *run, block_id block, uint32_t at, struct state
 		edge(run, block, b->succ[0], state);
 		break;
 	case OP_branch:
+		mark_number(run->a, value);
 		branch(run, block, at, state, known);
 		break;
 	case OP_next:

@@ -159,6 +159,76 @@ unsigned loop_around(struct analysis *a, const struct activation *act, const str
 	               : 0;
 }
 
+static block_id block_of(const struct ir_func *func, uint32_t inst)
+{
+	block_id block = {1};
+
+	while (block.n < func->blocks.count &&
+	       inst - func->blocks.at[block.n].first >= func->blocks.at[block.n].count)
+		block.n++;
+	return block;
+}
+
+/* The variable that holds the round's number: `for i in range(n)`, `for i, x in enumerate(xs)`. */
+static bool is_counter(const struct ir_func *func, const struct ir_block *header,
+                       const struct ir_inst *load)
+{
+	const struct ir_block *first = &func->blocks.at[header->succ[0].n];
+
+	for (uint32_t i = first->first; i < first->first + first->count; i++) {
+		const struct ir_inst *inst = &func->insts.at[i];
+
+		if (inst->op == OP_store && inst->sub == load->sub &&
+		    func->slots.at[inst->sub == SUB_scope_slot ? inst->name : 0].kind !=
+		            SLOT_HIDDEN)
+			return inst->name == load->name;
+	}
+	return false;
+}
+
+/* `i == 0`, of the counter of the loop and a constant; or the other way round. */
+static bool asks_round(const struct ir_func *func, const struct ir_block *header, uint32_t inst)
+{
+	const struct ir_inst *compare = &func->insts.at[inst];
+	const struct ir_inst *left, *right;
+
+	if (compare->op != OP_compare || compare->sub != SUB_compare_equal)
+		return false;
+	left = &func->insts.at[ir_args(func, compare)[0].value.n];
+	right = &func->insts.at[ir_args(func, compare)[1].value.n];
+	if (left->op == OP_const) {
+		const struct ir_inst *swap = left;
+
+		left = right;
+		right = swap;
+	}
+	return left->op == OP_load && right->op == OP_const && right->sub == SUB_const_int &&
+	       is_counter(func, header, left);
+}
+
+bool happens_once(const struct analysis *a, const struct activation *act, uint32_t inst)
+{
+	const struct ir_func *func = act->func;
+	const loop_id *loops = context_get(a, act->context)->loop_of;
+	block_id block = block_of(func, inst);
+	const struct ir_block *header;
+
+	if (!loops || loops[inst].n == 0 || iterator_slot(func, loops[inst]) == 0)
+		return false;
+	header = &func->blocks.at[func->loops.at[loops[inst].n].header.n];
+	while (&func->blocks.at[block.n] != header && block.n > 1) {
+		const block_id outer = func->dominator[block.n];
+		const struct ir_block *b = &func->blocks.at[outer.n];
+		const uint32_t last = b->first + b->count - 1;
+
+		if (b->count && func->insts.at[last].op == OP_branch && b->succ[0].n == block.n &&
+		    asks_round(func, header, ir_args(func, &func->insts.at[last])[0].value.n))
+			return true;
+		block = outer;
+	}
+	return false;
+}
+
 static bool is_called_in_loop(const struct analysis *a, const struct context *c)
 {
 	context_id where;

@@ -109,24 +109,35 @@ static bool is_tensors(struct operands *o, value_id value)
 	return tensors_in(o->a, o->state, value, 0).n != 0;
 }
 
-/* What every tensor of both operands is, and what any is. */
-static unsigned size_bits(struct operands *o, value_id both)
+/* Something says that it is a tensor: what made it, or a backward. */
+static bool is_known_tensor(const struct analysis *a, const struct state *state, object_id id)
 {
-	const value_id tensors = tensors_in(o->a, o->state, both, 0);
-	const struct value *v = value_get(o->a, tensors);
+	const unsigned bits = object_read(state, id)->tensor;
+
+	if (def_of(a, id)->kind == OBJECT_TENSOR)
+		return !(bits & T_GUESSED);
+	return bits & T_MODULE || def_of(a, id)->proven;
+}
+
+unsigned operand_bits(struct analysis *a, const struct state *state, value_id operands)
+{
+	const value_id tensors = tensors_in(a, state, operands, 0);
+	const struct value *v = value_get(a, tensors);
 	unsigned all = T_SCALAR, any = 0;
+	bool known = false;
 
 	for (uint32_t i = 0; i < v->count; i++) {
-		all &= object_read(o->state, v->refs[i])->tensor;
-		any |= object_read(o->state, v->refs[i])->tensor;
+		all &= object_read(state, v->refs[i])->tensor;
+		any |= object_read(state, v->refs[i])->tensor;
+		known |= is_known_tensor(a, state, v->refs[i]);
 	}
-	return all | (any & T_ROWS);
+	return all | (any & T_ROWS) | (known ? 0U : T_GUESSED);
 }
 
 /* What the operation's node saves, and whether it adds something up. */
 static unsigned operator_bits(struct operands *o, value_id left, value_id right)
 {
-	const unsigned size = size_bits(o, value_join(o->a, left, right));
+	const unsigned size = operand_bits(o->a, o->state, value_join(o->a, left, right));
 
 	switch (o->op) {
 	case SUB_binary_add:
@@ -144,6 +155,7 @@ static value_id tensor_operator(struct operands *o, value_id left, value_id righ
 	value_id both = value_join(o->a, left, right);
 	const struct value *l = value_get(o->a, left);
 	value_id kept = {0};
+	object_id result;
 	bool fresh = l->flags != 0 || l->count == 0;
 
 	for (uint32_t i = 0; i < l->count; i++) {
@@ -157,9 +169,10 @@ static value_id tensor_operator(struct operands *o, value_id left, value_id righ
 		if (!fresh)
 			return kept;
 	}
-	return value_join(o->a, kept,
-	                  value_of(o->a, tensor_make(o->a, o->act, o->state, o->inst, 0, both,
-	                                             operator_bits(o, left, right))));
+	result = tensor_make(o->a, o->act, o->state, o->inst, 0, both,
+	                     operator_bits(o, left, right));
+	shape_follows(o->a, o->state, result, both);
+	return value_join(o->a, kept, value_of(o->a, result));
 }
 
 static value_id scalar_operator(struct operands *o, value_id both)
@@ -176,6 +189,18 @@ static value_id scalar_operator(struct operands *o, value_id both)
 	return value_flags(o->a, flags & V_CLEAN ? V_CLEAN : V_NUMBER);
 }
 
+/* Strings make strings, whatever is put behind or into them. */
+static bool is_text(const struct analysis *a, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (def_of(a, v->refs[i])->kind != OBJECT_CONST ||
+		    def_of(a, v->refs[i])->sub != SUB_const_str)
+			return false;
+	return value.n && (v->count ? v->flags == 0 : v->flags == V_STRING);
+}
+
 value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
                       uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place)
 {
@@ -184,6 +209,8 @@ value_id apply_binary(struct analysis *a, struct activation *act, struct state *
 	value_id result = {0};
 	bool done = false;
 
+	if (is_text(a, left) && (op == SUB_binary_add || op == SUB_binary_modulo))
+		return value_flags(a, V_STRING);
 	for (uint32_t i = 0; i < l->count; i++) {
 		if ((in_place && call_operator(&o, "__i%s__", l->refs[i], right, &result)) ||
 		    call_operator(&o, "__%s__", l->refs[i], right, &result)) {

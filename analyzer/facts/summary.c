@@ -98,7 +98,8 @@ static uint32_t take_ref(struct taking *t, object_id id)
 	follow(t, id);
 	if (*place == 0) {
 		def.context.n = take_context(t, def.context);
-		def.parents_seen = (value_id){0};
+		def.parents_seen = def.like = def.cut_from = (value_id){0};
+		def.whole = (object_id){0};
 		def.running = false;
 		*place = t->summary->defs.count;
 		vec_push(t->arena, &t->summary->defs, def);

@@ -107,8 +107,9 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id left = operand(act, inst, 0), right = operand(act, inst, 1);
-	object_id x = value_single(a, left), y = value_single(a, right);
+	object_id x = value_single(a, left), y = value_single(a, right), result;
 	const struct value *tensors;
+	value_id operands;
 
 	switch (inst->sub) {
 	case SUB_compare_is:
@@ -126,12 +127,15 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 	default:
 		break;
 	}
-	tensors = value_get(a, tensors_in(a, state, value_join(a, left, right), 0));
+	operands = tensors_in(a, state, value_join(a, left, right), 0);
+	tensors = value_get(a, operands);
 	if (tensors->count == 0)
 		return value_flags(a, V_NUMBER);
 	for (uint32_t i = 0; i < tensors->count; i++)
 		def_of(a, tensors->refs[i])->counted = true;
-	return value_of(a, tensor_make(a, act, state, at, 0, (value_id){0}, 0));
+	result = tensor_make(a, act, state, at, 0, (value_id){0}, 0);
+	shape_follows(a, state, result, operands);
+	return value_of(a, result);
 }
 
 /* What is made inside a function, and called by nobody, is looked at by itself. */
@@ -195,9 +199,10 @@ static value_id do_unary(struct analysis *a, struct activation *act, struct stat
 {
 	const struct ir_inst *inst = inst_at(act, at);
 	value_id value = operand(act, inst, 0);
-	object_id only = value_single(a, value);
+	object_id only = value_single(a, value), result;
 
 	if (inst->sub == SUB_unary_not) {
+		mark_number(a, value);
 		if (is_const(a, only) && (def_of(a, only)->sub == SUB_const_true ||
 		                          def_of(a, only)->sub == SUB_const_false))
 			return truth(a, def_of(a, only)->sub == SUB_const_false);
@@ -213,8 +218,11 @@ static value_id do_unary(struct analysis *a, struct activation *act, struct stat
 	}
 	if (tensors_in(a, state, value, 0).n == 0)
 		return value_flags(a, V_NUMBER);
-	return value_of(a, tensor_make(a, act, state, at, 0,
-	                               inst->sub == SUB_unary_invert ? (value_id){0} : value, 0));
+	result = tensor_make(a, act, state, at, 0,
+	                     inst->sub == SUB_unary_invert ? (value_id){0} : value,
+	                     operand_bits(a, state, value));
+	shape_follows(a, state, result, value);
+	return value_of(a, result);
 }
 
 static void do_collect(struct analysis *a, struct activation *act, struct state *state, uint32_t at)
@@ -274,6 +282,8 @@ value_id define(struct analysis *a, struct activation *act, struct state *state,
 	case OP_build:
 		return build_container(a, act, state, at, inst);
 	case OP_format:
+		if (inst->nargs > 1 && inst->sub == SUB_format_plain) /* f"{x:.3f}" */
+			mark_number(a, operand(act, inst, 0));
 		return value_flags(a, V_STRING);
 	case OP_unpack:
 		return unpack_value(a, act, state, at, operand(act, inst, 0), inst->name);

@@ -114,6 +114,7 @@ void do_store(struct analysis *a, struct activation *act, struct state *state, b
 		if (lives_across_iterations(a, act, block, variable))
 			check_carried(a, act, state, at, before, value, act->frame, variable);
 		containers_replaced(a, state, before, value);
+		containers_let_go(a, act, state, at, before, value);
 		slot_write(a, act, state, inst->name, value);
 		return;
 	}
@@ -122,6 +123,7 @@ void do_store(struct analysis *a, struct activation *act, struct state *state, b
 	if (lives_across_iterations(a, act, block, variable))
 		check_carried(a, act, state, at, before, value, names, variable);
 	containers_replaced(a, state, before, value);
+	containers_let_go(a, act, state, at, before, value);
 	field_set(a, object_write(a, state, names), inst->name, value);
 }
 
