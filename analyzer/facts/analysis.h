@@ -31,6 +31,7 @@ enum facts_limits {
 	FACTS_SMALL_FUNCTION = 100, /* instructions, without a loop: followed all the same */
 	FACTS_OBJECTS_A_STEP = 16,  /* what passing a state on costs, in instructions */
 	FACTS_CALLEES = 8,          /* alternatives followed at one call */
+	FACTS_FEW_ROUNDS = 3,       /* of a loop that is no loop over steps */
 };
 
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
@@ -189,7 +190,9 @@ struct analysis {
 	VEC(object_id) walk;       /* scratch of graph_walk */
 	VEC(object_id) held;       /* scratch of tensors_in */
 	VEC(struct clearing) clearings;
-	site_list runs; /* where a model runs, called from outside */
+	site_list runs;   /* where a model runs, called from outside */
+	site_list rows;   /* where a body takes one row after the other of a tensor */
+	site_list layers; /* ... where any takes one module after the other */
 	uint32_t *held_marks;
 	uint32_t held_room, held_round;
 	uint32_t *marks;
@@ -482,7 +485,11 @@ enum loop_kind {
 	LOOP_AROUND = 64,    /* there is one that makes the holder anew */
 	LOOP_CALLS = 128,    /* the holder is older than the outermost call */
 	LOOP_OUTLIVED = 256, /* ... though made in a loop, it may have outlived that */
+	LOOP_FEW = 512,      /* two or three rounds */
 };
+/* An item was taken: with another index in each round, it says what the loop goes over. */
+void loop_note_item(struct analysis *a, const struct activation *act, const struct state *state,
+                    uint32_t inst, object_id owner, value_id index, value_id item);
 /* What the innermost loop around an instruction goes over. */
 unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
                      uint32_t inst);

@@ -283,8 +283,12 @@ value_id item_get(struct analysis *a, struct activation *act, struct state *stat
 	value_id item = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
 	                                                           : (value_id){0};
 
-	for (uint32_t i = 0; i < v->count; i++)
-		item = value_join(a, item, object_item(a, act, state, inst, v->refs[i], index));
+	for (uint32_t i = 0; i < v->count; i++) {
+		const value_id taken = object_item(a, act, state, inst, v->refs[i], index);
+
+		loop_note_item(a, act, state, inst, v->refs[i], index, taken);
+		item = value_join(a, item, taken);
+	}
 	return item;
 }
 
@@ -520,9 +524,12 @@ value_id iterate(struct analysis *a, struct activation *act, struct state *state
                  value_id iterable)
 {
 	const struct value *v = value_get(a, iterable);
-	value_id item = v->flags & ~(uint32_t)(V_UNBOUND | V_NONE) ? value_flags(a, V_CLEAN)
-	                                                           : (value_id){0};
+	value_id item = {0};
 
+	if (v->flags & V_NUMBER) /* range(n) */
+		item = value_flags(a, V_NUMBER);
+	if (v->flags & ~(uint32_t)(V_UNBOUND | V_NONE | V_NUMBER))
+		item = value_join(a, item, value_flags(a, V_CLEAN));
 	for (uint32_t i = 0; i < v->count; i++)
 		item = value_join(a, item, object_iterate(a, act, state, inst, v->refs[i]));
 	return item;

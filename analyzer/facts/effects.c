@@ -1,6 +1,7 @@
 /* Names outside the project: what the API table says, applied. */
 
 #include "analyzer/facts/effects.h"
+#include "analyzer/facts/calls.h"
 
 #include <string.h>
 
@@ -359,6 +360,34 @@ static bool name_starts(const char *name, const char *start)
 	return strncmp(name, start, strlen(start)) == 0;
 }
 
+static bool holds_graphs(struct analysis *a, const struct state *state, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const value_id held = is_tensor_like(a, v->refs[i])
+		                              ? (value_id){0}
+		                              : tensors_in(a, state, value_of(a, v->refs[i]), 2);
+		const struct value *t = value_get(a, held);
+
+		for (uint32_t k = 0; k < t->count; k++)
+			if (object_read(state, t->refs[k])->tensor & T_GRAPH)
+				return true;
+	}
+	return false;
+}
+
+/* numpy makes an array of objects of a list of tensors with graphs, if it takes it at all. */
+static value_id array_of_objects(struct analysis *a, struct activation *act, struct state *state,
+                                 struct call call)
+{
+	const value_id result =
+	        unknown_value(a, act, state, call.inst, 0x3d, arguments_all(a, call));
+
+	doubt_graph(a, state, value_single(a, result));
+	return result;
+}
+
 value_id call_external(struct analysis *a, struct activation *act, struct state *state,
                        struct call call, object_id external)
 {
@@ -377,6 +406,8 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 		return mode_value(a, state);
 	if (strcmp(name, "builtins.super") == 0)
 		return make_super(a, act, state, call);
+	if (name_starts(name, "numpy.") && holds_graphs(a, state, arguments_all(a, call)))
+		return array_of_objects(a, act, state, call);
 	if (def->api)
 		return apply_api(a, act, state, call, def->api);
 	if (api_class_find(name, strlen(name)) || model_of_class(a, external)) {

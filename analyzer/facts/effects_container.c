@@ -212,6 +212,27 @@ static value_id each_argument(struct effect *e)
 	return all;
 }
 
+/* range(2), range(1, 3) */
+static bool counts_few(struct effect *e)
+{
+	uint32_t first = 0, end;
+
+	if (e->call.count == 0 || e->call.count > 2 ||
+	    strcmp(api_name(e->entry), "builtins.range") != 0)
+		return false;
+	return index_of(e->a, e->call.at[e->call.count - 1].value, &end) &&
+	       (e->call.count == 1 || index_of(e->a, e->call.at[0].value, &first)) &&
+	       end <= first + FACTS_FEW_ROUNDS;
+}
+
+static value_id few_numbers(struct effect *e, value_id number)
+{
+	const value_id numbers = filled(e, 0xb5, OBJECT_ITERATOR, number);
+
+	object_write(e->a, e->state, value_single(e->a, numbers))->flags |= O_BOUNDED;
+	return numbers;
+}
+
 value_id effect_iterates(struct effect *e)
 {
 	value_id number = value_flags(e->a, V_NUMBER);
@@ -219,7 +240,7 @@ value_id effect_iterates(struct effect *e)
 
 	switch ((enum api_kind)e->entry->result) {
 	case KIND_NUMBERS:
-		return number;
+		return counts_few(e) ? few_numbers(e, number) : number;
 	case KIND_NUMBERED:
 		return filled(e, 0xb0, OBJECT_ITERATOR,
 		              pair_of(e, 0xb3, number,

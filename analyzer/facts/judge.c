@@ -79,7 +79,7 @@ static bool retains_inside(const struct analysis *a, context_id context, loop_id
 	return false;
 }
 
-static bool trains_around(const struct analysis *a, const struct pending *p)
+bool judge_trains_around(const struct analysis *a, const struct pending *p)
 {
 	context_id where;
 	loop_id loop;
@@ -143,7 +143,7 @@ static enum ancestor same_test(const struct analysis *a, object_id id, const voi
 	return id.n == newest_of(*wanted).n ? ANCESTOR_FOUND : ANCESTOR_ABOVE;
 }
 
-static bool continues(struct analysis *a, object_id graph, object_id from)
+bool judge_continues(struct analysis *a, object_id graph, object_id from)
 {
 	return graph_has_ancestor(a, graph, same_test, &from);
 }
@@ -158,7 +158,8 @@ static bool only_counted(struct analysis *a, const struct pending *p)
 	for (uint32_t i = 1; i < a->defs.count; i++) {
 		const struct def *def = &a->defs.at[i];
 
-		if ((!def->counted && !def->passed) || !continues(a, (object_id){i * 2}, p->kept))
+		if ((!def->counted && !def->passed) ||
+		    !judge_continues(a, (object_id){i * 2}, p->kept))
 			continue;
 		if (def->passed)
 			return false;
@@ -184,7 +185,7 @@ static bool evaluates(struct analysis *a, object_id kept, uint32_t first)
 {
 	for (uint32_t i = first; i < a->pending.count; i++)
 		if (a->pending.at[i].kind == EVENT_EVAL && a->pending.at[i].evaluates &&
-		    continues(a, kept, a->pending.at[i].kept))
+		    judge_continues(a, kept, a->pending.at[i].kept))
 			return true;
 	return false;
 }
@@ -243,13 +244,15 @@ static bool is_handed_on(struct analysis *a, const struct pending *p)
 	if (!p->handed_on || (p->kind != EVENT_STORE && p->kind != EVENT_CHAIN))
 		return false;
 	return runs_forward(a, p->context) || is_wanted_elsewhere(a, p->kept) ||
-	       (p->from_outside && !evaluates(a, p->kept, 1));
+	       (p->from_outside && !evaluates(a, p->kept, 1)) || sequence_is_handed_on(a, p);
 }
 
-/* The layers of a network are one pass through it. */
+/* The layers of a network are one pass through it; two or three rounds are no growth. */
 static bool is_one_pass(const struct pending *p)
 {
-	return (p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED)) == LOOP_MODULES &&
+	const unsigned loops = p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED);
+
+	return loops && !(loops & ~(unsigned)(LOOP_MODULES | LOOP_FEW)) &&
 	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_DATA_STORE ||
 	        p->kind == EVENT_VIEW_STORE);
 }
@@ -274,7 +277,7 @@ bool judge_local(const struct analysis *a, const struct pending *p)
  * holder. */
 static bool is_computation(const struct analysis *a, const struct pending *p)
 {
-	if (trains_around(a, p))
+	if (judge_trains_around(a, p))
 		return false;
 	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
 	       !(p->loops & LOOP_DATA) &&
@@ -353,7 +356,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	loop_id loop;
 
 	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p) || is_computation(a, p) ||
-	    ends_with_forward(a, p))
+	    ends_with_forward(a, p) || sequence_is_one_pass(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:
@@ -383,8 +386,8 @@ static bool stands(struct analysis *a, const struct pending *p)
 		       !def_of(a, p->holder)->drained && !judge_cleared(a, p) &&
 		       graph_proven(a, p->kept);
 	case EVENT_LAST:
-		return !kept->reached && !kept->escaped && p->activations && trains_around(a, p) &&
-		       graph_proven(a, p->kept);
+		return !kept->reached && !kept->escaped && p->activations &&
+		       judge_trains_around(a, p) && graph_proven(a, p->kept);
 	case EVENT_EVAL:
 		return eval_stands(a, p);
 	case EVENT_RETAIN:
@@ -394,7 +397,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	}
 }
 
-/* A graph that a store keeps is told of there, once. */
+/* A graph that a store keeps is told of there, once; one that is handed on concerns the caller. */
 static bool told_by_store(struct analysis *a, const struct pending *p)
 {
 	if (p->kind != EVENT_EVAL)
@@ -404,7 +407,8 @@ static bool told_by_store(struct analysis *a, const struct pending *p)
 
 		if ((other->kind == EVENT_STORE || other->kind == EVENT_CHAIN ||
 		     other->kind == EVENT_LAST) &&
-		    stands(a, other) && continues(a, other->kept, p->kept))
+		    judge_continues(a, other->kept, p->kept) &&
+		    (stands(a, other) || sequence_is_handed_on(a, other)))
 			return true;
 	}
 	return false;

@@ -9,6 +9,9 @@
 /* judge.c */
 bool judge_any_inside(const struct analysis *a, const site_list *sites, context_id context,
                       loop_id loop);
+bool judge_trains_around(const struct analysis *a, const struct pending *p);
+/* Is `from` part of the graph? */
+bool judge_continues(struct analysis *a, object_id graph, object_id from);
 /* In each round of an enclosing loop there is a new holder. */
 bool judge_made_anew(const struct pending *p);
 /* The holder dies with a call. */
@@ -21,5 +24,11 @@ bool judge_cleared_outside(const struct analysis *a, const struct pending *p);
 /* piles.c */
 bool piles_up(const struct analysis *a, const struct pending *p);
 bool outputs_pile_up(const struct analysis *a, const struct pending *p);
+
+/* sequences.c */
+/* A script walks over the rows of a tensor, once. */
+bool sequence_is_one_pass(struct analysis *a, const struct pending *p);
+/* A function carries state through steps, and returns what comes of it. */
+bool sequence_is_handed_on(struct analysis *a, const struct pending *p);
 
 #endif

@@ -105,7 +105,10 @@ static unsigned kind_of_iterable(struct analysis *a, const struct state *state, 
 		case OBJECT_SET:
 		case OBJECT_DEQUE:
 		case OBJECT_ITERATOR:
-			kinds |= kind_of_elements(a, state, place, contents_of(a, o), 2);
+			kinds |= o->flags & O_BOUNDED &&
+			                         def_of(a, v->refs[i])->kind == OBJECT_ITERATOR
+			                 ? LOOP_FEW
+			                 : kind_of_elements(a, state, place, contents_of(a, o), 2);
 			break;
 		case OBJECT_DICT: /* its keys */
 			kinds |= kind_of_elements(a, state, place, contents_of(a, o), 0) ==
@@ -124,6 +127,18 @@ static unsigned kind_of_iterable(struct analysis *a, const struct state *state, 
 	return kinds;
 }
 
+/* Does its body take one module after the other, by their numbers? */
+static bool counts_modules(const struct analysis *a, struct place place)
+{
+	const struct context *c = context_get(a, place.context);
+
+	for (uint32_t i = 0; i < a->layers.count; i++)
+		if (a->layers.at[i].context.n == place.context.n &&
+		    c->loop_of[a->layers.at[i].inst].n == place.loop.n)
+			return true;
+	return false;
+}
+
 /* The slot of the iterator that the loop's header asks; 0: a `while`. */
 static uint32_t iterator_slot(const struct ir_func *func, loop_id loop)
 {
@@ -140,12 +155,15 @@ static unsigned kind_of_loop(struct analysis *a, const struct state *state, cont
 {
 	const struct context *c = context_get(a, context);
 	const uint32_t slot = iterator_slot(c->func, loop);
+	const struct place place = {context, loop};
+	unsigned kinds;
 
 	if (slot == 0)
 		return LOOP_WHILE;
-	return kind_of_iterable(
-	        a, state, (struct place){context, loop},
+	kinds = kind_of_iterable(
+	        a, state, place,
 	        field_get(object_read(state, frame_object(a, context, c->func)), slot));
+	return kinds == LOOP_COUNT && counts_modules(a, place) ? LOOP_MODULES : kinds;
 }
 
 unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
@@ -288,4 +306,45 @@ bool outermost_outlived(const struct analysis *a, context_id context, uint32_t i
 		context = c->parent;
 	}
 	return found;
+}
+
+static bool varies(struct analysis *a, const struct state *state, value_id index, int depth)
+{
+	const struct value *v = value_get(a, index);
+	bool any = (v->flags & V_NUMBER) != 0;
+
+	for (uint32_t i = 0; i < v->count && depth > 0; i++)
+		if (def_of(a, v->refs[i])->kind == OBJECT_TUPLE)
+			any |= varies(a, state, contents_of(a, object_read(state, v->refs[i])),
+			              depth - 1);
+	return any;
+}
+
+static bool is_or_has_module(struct analysis *a, const struct state *state, value_id item)
+{
+	const object_id id = value_single(a, item);
+	const struct value *parts = value_get(a, contents_of(a, object_read(state, id)));
+
+	if (id.n == 0 || object_read(state, id)->flags & O_MODULE)
+		return id.n != 0;
+	for (uint32_t i = 0; def_of(a, id)->kind == OBJECT_INSTANCE && i < parts->count; i++)
+		if (object_read(state, parts->refs[i])->flags & O_MODULE)
+			return true;
+	return false;
+}
+
+void loop_note_item(struct analysis *a, const struct activation *act, const struct state *state,
+                    uint32_t inst, object_id owner, value_id index, value_id item)
+{
+	const loop_id *loop_of = context_get(a, act->context)->loop_of;
+	const loop_id loop = loop_of ? loop_of[inst] : (loop_id){0};
+	const struct site site = {act->context, inst, false};
+
+	if (loop.n == 0 || !varies(a, state, index, 1))
+		return;
+	if (is_or_has_module(a, state, item))
+		site_note(a, &a->layers, site);
+	else if (act->func->kind == FUNC_MODULE && is_tensor_like(a, owner) &&
+	         !made_inside(a, def_of(a, owner), act->context, loop))
+		site_note(a, &a->rows, site);
 }
