@@ -24,6 +24,8 @@ static struct replay_result replay(struct app *app, struct program *program)
 	struct replay_request request = program_request(program);
 
 	request.iterations = iterations(app);
+	if (program->line)
+		request.heal = REPLAY_LEAST;
 	if (request.iterations && !command_line_has(&app->line, OPTION_steps))
 		request.most_iterations = REPLAY_MOST_STEPS;
 	request.values = settings_flag(&app->settings, OPTION_output);

@@ -10,7 +10,6 @@
 enum {
 	AUTO_STEPS = 16,
 	ALWAYS_STEPS = REPLAY_STEPS,
-	LEAST_STEPS = 4,
 	REFUTING_STEPS = 12,  /* fewer tell nothing of what grows late */
 	AUTO_FIX_REPLAYS = 6, /* for a loop */
 	ALWAYS_FIX_REPLAYS = 64,
@@ -37,6 +36,8 @@ struct file_confirm {
 	struct arena arena; /* results, until they are copied */
 	VEC(struct finding *) findings;
 	VEC(struct span) places; /* theirs, as far as they are watched */
+	VEC(struct replay_place) born;
+	bool retains; /* one of the findings is about a graph that is retained */
 	VEC(struct measured_loop) loops;
 	struct replay_loop *known; /* all of the file */
 	uint32_t known_count;
@@ -70,10 +71,14 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .arena = &confirm->arena,
 	        .names = run->names,
 	        .module = confirm->file->lowered.module,
+	        .heal = REPLAY_LEAST,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
 	        .budget = always ? NULL : &auto_budget,
 	        .watch = confirm->places.at,
 	        .watch_count = confirm->places.count,
+	        .follow_retained = confirm->retains,
+	        .born = confirm->born.at,
+	        .born_count = confirm->born.count,
 	        .find_module = find_module,
 	        .data = data,
 	};
@@ -146,14 +151,41 @@ static const char *reason_of(const struct replay_result *result)
 {
 	if (result->loop_line == 0)
 		return "there is no loop to replay in this file";
-	if (result->count >= LEAST_STEPS)
+	if (result->count >= REPLAY_LEAST)
 		return NULL;
 	if (result->error)
 		return result->error;
 	return result->limit ? result->limit : "the loop ended before it could be measured";
 }
 
-static void add_evidence(struct arena *arena, const struct replay_result *result,
+static bool is_rule(const struct finding *finding, const char *code)
+{
+	return strcmp(finding->rule->code, code) == 0;
+}
+
+/* What is no growth, but happens in every step that comes by; NULL: nothing. */
+static const char *what_shows(const struct replay_result *result, uint32_t place,
+                              const struct finding *finding)
+{
+	const struct replay_seen *seen;
+	uint32_t ran;
+
+	if (place >= REPLAY_MOST_WATCHED || !result->seen)
+		return NULL;
+	seen = &result->seen[place];
+	ran = result->watched[place];
+	if (ran < REPLAY_LEAST)
+		return NULL;
+	if (is_rule(finding, "GL201") && seen->recorded == ran)
+		return "every step records a graph that no backward runs through";
+	if (is_rule(finding, "GL301") && seen->retained >= ran && !seen->reused)
+		return "no step runs backward through what it has retained";
+	if (is_rule(finding, "GL303") && seen->stored == ran)
+		return "every step keeps a tensor on the context";
+	return NULL;
+}
+
+static void add_evidence(struct arena *arena, const struct replay_result *result, uint32_t place,
                          struct finding *finding)
 {
 	struct finding_replay *replay = &finding->replay;
@@ -175,7 +207,10 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 		vec_push(arena, &replay->stand_ins, copy(arena, result->stand_ins[i]));
 	for (uint32_t i = 0; i < result->chain_count; i++)
 		vec_push(arena, &replay->retained_by, copy(arena, result->chain[i].text));
-	if (replay->verdict >= EVIDENCE_LINEAR &&
+	replay->shown = what_shows(result, place, finding);
+	if (replay->shown)
+		finding->confidence = CONFIDENCE_CONFIRMED;
+	if (replay->verdict >= EVIDENCE_LINEAR && !is_rule(finding, "GL201") &&
 	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN))
 		finding->confidence = CONFIDENCE_CONFIRMED;
 }
@@ -208,10 +243,11 @@ static bool is_refuted(struct run *run, struct file_confirm *confirm, uint32_t p
 	       speaks_against(measure(run, confirm, 0), place);
 }
 
-/* Growth is what a replay can show: not modes, habits or single graphs. */
+/* Growth is what a replay can show, and graphs that nothing uses: no habits. */
 static bool can_be_replayed(const struct finding *finding)
 {
-	static const char *const codes[] = {"GL301", "GL302", "GL303", "GL304", "GL401", "GL402"};
+	static const char *const codes[] = {"GL201", "GL301", "GL302", "GL303",
+	                                    "GL304", "GL401", "GL402"};
 
 	if (strncmp(finding->rule->code, "GL10", 4) == 0)
 		return true;
@@ -283,11 +319,26 @@ static void replay_file(void *data, size_t index, unsigned worker)
 		struct finding *finding = file->findings.at[i];
 		const uint32_t line = line_of(finding);
 
-		add_evidence(&file->arena, measure(confirm->run, file, line), finding);
+		add_evidence(&file->arena, measure(confirm->run, file, line), i, finding);
 		finding->replay.refuted = is_refuted(confirm->run, file, i, finding, line);
 	}
 	for (uint32_t i = 0; i < file->loops.count; i++)
 		fix_loop(confirm->run, file, &file->loops.at[i]);
+}
+
+/* Where its graph is made, as the analysis knows it. */
+static void note_births(struct arena *arena, struct file_confirm *file,
+                        const struct finding *finding)
+{
+	if (finding->confidence < CONFIDENCE_CERTAIN)
+		return;
+	for (uint32_t i = 0; i < finding->steps.count; i++)
+		if (finding->steps.at[i].role == STEP_BORN)
+			vec_push(arena, &file->born,
+			         (struct replay_place){finding->steps.at[i].source,
+			                               finding->steps.at[i].span});
+	if (is_rule(finding, "GL201"))
+		vec_push(arena, &file->born, (struct replay_place){finding->source, finding->span});
 }
 
 void run_confirm(struct run *run)
@@ -307,6 +358,8 @@ void run_confirm(struct run *run)
 			continue;
 		vec_push(&run->arena, &file->findings, finding);
 		vec_push(&run->arena, &file->places, finding->span);
+		note_births(&run->arena, file, finding);
+		file->retains |= is_rule(finding, "GL301");
 	}
 	thread_pool_run(run->pool, confirm.files.count, replay_file, &confirm);
 	run->confirmed = confirm.files.count;

@@ -35,6 +35,7 @@ static void pack_replay(struct text *out, const struct finding_replay *replay)
 	pack_number(out, replay->refuted);
 	pack_real(out, replay->bytes_per_step);
 	pack_real(out, replay->nodes_per_step);
+	pack_text(out, replay->shown);
 	pack_text(out, replay->reason);
 	pack_number(out, replay->steps);
 	for (uint32_t i = 0; i < replay->steps; i++)
@@ -117,6 +118,7 @@ static void unpack_replay(struct unpacking *in, struct finding_replay *replay)
 	replay->refuted = unpack_number(in) != 0;
 	replay->bytes_per_step = unpack_real(in);
 	replay->nodes_per_step = unpack_real(in);
+	replay->shown = unpack_text(in);
 	replay->reason = unpack_text(in);
 	replay->steps = unpack_count(in);
 	bytes = arena_array(in->arena, int64_t, replay->steps);

@@ -59,6 +59,7 @@ struct finding_replay {
 	const int64_t *live_bytes; /* one per step */
 	double bytes_per_step;
 	double nodes_per_step;
+	const char *shown;             /* what is no growth: "every step records a graph ..." */
 	const char *reason;            /* EVIDENCE_NONE */
 	VEC(const char *) stand_ins;   /* what was stood in for */
 	VEC(const char *) retained_by; /* variable, list, tensor, node, saved tensor */

@@ -59,6 +59,11 @@ void assumed_made(struct vm *vm, uint32_t call, struct ag_tensor *result, bool o
 	         (struct assumed_node){ag_node_id(node), call - 1, of_model});
 }
 
+void assumed_proved(struct vm *vm, uint32_t call)
+{
+	torch_of(vm)->assumptions->calls.at[call - 1].proved = true;
+}
+
 static const struct assumed_node *made_by(const struct assumptions *all, const struct ag_node *node)
 {
 	uint64_t id = ag_node_id(node);
@@ -163,12 +168,19 @@ void assumed_prove(struct vm *vm, struct ag_tensor *from)
 	arena_release(&p.arena);
 }
 
+void backward_starts(struct vm *vm, struct ag_tensor *from, unsigned flags)
+{
+	if (torch_of(vm)->on_backward)
+		torch_of(vm)->on_backward(vm, from, flags);
+	assumed_prove(vm, from);
+}
+
 bool assumed_backward(struct vm *vm, struct ag_tensor *from, struct ag_tensor *grad, unsigned flags)
 {
 	struct ag_tensor *made = NULL;
 	bool ok;
 
-	assumed_prove(vm, from);
+	backward_starts(vm, from, flags);
 	if (!torch_of(vm)->exact && !ag_requires_grad(from)) {
 		vm_stand_in(vm, "backward()");
 		return true;

@@ -38,8 +38,12 @@ struct ag_tensor *assumed_parameter(struct vm *vm);
 /* The running call may carry a graph: its number from 1, 0 if it may not. */
 uint32_t assumed_call(struct vm *vm);
 void assumed_made(struct vm *vm, uint32_t call, struct ag_tensor *result, bool of_model);
-/* Backward is about to run from here. */
+/* It does carry one: a model that was asked for its parameters. */
+void assumed_proved(struct vm *vm, uint32_t call);
+/* This has a graph, whatever calls it may come from. */
 void assumed_prove(struct vm *vm, struct ag_tensor *from);
+/* Backward is about to run from here. */
+void backward_starts(struct vm *vm, struct ag_tensor *from, unsigned flags);
 /* Backward, which a shape that was made up does not stop. */
 bool assumed_backward(struct vm *vm, struct ag_tensor *from, struct ag_tensor *grad,
                       unsigned flags);

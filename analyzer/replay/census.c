@@ -7,7 +7,7 @@
 /* Counts what a walk from Python would find, as the measuring script does on
  * real PyTorch: nodes that only other nodes' insides hold are not seen. */
 
-static bool set_add(struct id_set *set, uint64_t id)
+bool id_set_add(struct id_set *set, uint64_t id)
 {
 	uint32_t at;
 
@@ -20,7 +20,7 @@ static bool set_add(struct id_set *set, uint64_t id)
 		memset(set->at, 0, ((size_t)set->mask + 1) * sizeof(uint64_t));
 		for (uint32_t i = 0; old.at && i <= old.mask; i++)
 			if (old.at[i])
-				set_add(set, old.at[i] - 1);
+				id_set_add(set, old.at[i] - 1);
 		free(old.at);
 	}
 	for (at = (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & set->mask; set->at[at];
@@ -32,7 +32,7 @@ static bool set_add(struct id_set *set, uint64_t id)
 	return true;
 }
 
-static bool set_has(const struct id_set *set, uint64_t id)
+bool id_set_has(const struct id_set *set, uint64_t id)
 {
 	uint32_t at;
 
@@ -56,8 +56,8 @@ struct census {
 static void push_tensor(struct census *c, struct ag_tensor *t, bool shown)
 {
 	if (t && shown)
-		set_add(c->shown, ag_id(t));
-	if (!t || !set_add(&c->tensors, ag_id(t)))
+		id_set_add(c->shown, ag_id(t));
+	if (!t || !id_set_add(&c->tensors, ag_id(t)))
 		return;
 	if (c->ntensors == c->tensor_capacity) {
 		c->tensor_capacity = c->tensor_capacity ? c->tensor_capacity * 2 : 256;
@@ -69,7 +69,7 @@ static void push_tensor(struct census *c, struct ag_tensor *t, bool shown)
 
 static void push_node(struct census *c, struct ag_node *n)
 {
-	if (!n || !set_add(&c->nodes, ag_node_id(n)))
+	if (!n || !id_set_add(&c->nodes, ag_node_id(n)))
 		return;
 	if (c->nnodes == c->node_capacity) {
 		c->node_capacity = c->node_capacity ? c->node_capacity * 2 : 256;
@@ -84,7 +84,7 @@ static void see_tensor(struct census *c, struct ag_tensor *t)
 	struct ag_storage *s = ag_storage_of(t);
 
 	if (s)
-		set_add(&c->storages, ag_storage_id(s));
+		id_set_add(&c->storages, ag_storage_id(s));
 	push_tensor(c, ag_grad_of(t), true);
 	push_tensor(c, ag_base(t), true);
 	push_node(c, ag_grad_fn(c->ctx, t));
@@ -112,7 +112,7 @@ static bool push_shown(void *data, struct ag_tensor *t)
 {
 	struct census *c = data;
 
-	if (set_has(c->shown, ag_id(t)))
+	if (id_set_has(c->shown, ag_id(t)))
 		push_tensor(c, t, false);
 	return true;
 }

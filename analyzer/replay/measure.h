@@ -28,14 +28,27 @@ struct replay {
 	struct vm *vm;
 	const struct replay_loop *loop; /* NULL: none */
 	block_id header;
+	uint64_t most_steps;                  /* once the loop runs */
 	func_id function;                     /* of a line without a loop around it; 0: none */
 	uint32_t capacity;                    /* of result->samples */
 	uint64_t *node_marks, *storage_marks; /* newest ids at each sample */
 	uint32_t marks, mark_capacity;
-	uint64_t ran;        /* watched places, in this iteration */
-	uint32_t *watched;   /* in how many they ran */
-	struct id_set shown; /* tensors that a walk has met (census.c) */
+	/* Watched places, as bits: what happened at them in this iteration. */
+	uint64_t ran, recorded, stored;
+	uint32_t at_place; /* the last that was come by, from 1 */
+	uint32_t *watched; /* in how many iterations they ran */
+	struct replay_seen *seen;
+	struct id_set *retained; /* nodes, by place */
+	struct id_set shown;     /* tensors that a walk has met (census.c) */
 };
+
+bool id_set_add(struct id_set *set, uint64_t id); /* false: it was there */
+bool id_set_has(const struct id_set *set, uint64_t id);
+
+/* --- places.c */
+void places_open(struct replay *r);
+void places_note(struct replay *r); /* an iteration is over */
+void places_release(struct replay *r);
 
 /* tensors, nodes and storages that a walk from Python finds (census.c). */
 void census_take(struct replay *r, struct replay_sample *sample);

@@ -97,7 +97,7 @@ struct native_module {
 	struct val (*missing)(struct vm *vm, struct module *module, struct str *name);
 };
 
-enum { PY_MOST_WATCHED = 64 };
+enum { PY_MOST_WATCHED = 64, PY_MOST_OPERANDS = 8 };
 
 struct vm {
 	struct arena *arena; /* code, lowered library */
@@ -149,7 +149,12 @@ struct vm {
 	/* Spans of `watched`: called when what is last in one of them runs. */
 	const struct span *watch;
 	uint32_t watch_count; /* at most PY_MOST_WATCHED */
-	void (*on_watched)(struct vm *vm, uint32_t index);
+	/* `stored` is what an attribute is set to, else PY_NULL. */
+	void (*on_watched)(struct vm *vm, uint32_t index, struct val stored);
+	/* Whether what is made there has a graph, as is known without running it, and
+	 * what it turned out to be (borrowed), at which watched place, from 1. */
+	bool (*is_born)(struct vm *vm, const struct ir_module *module, struct span span);
+	void (*on_born)(struct vm *vm, struct val made, uint32_t place);
 	/* May add to a class what was not needed so far; true: look again. */
 	bool (*complete_class)(struct vm *vm, struct cls *cls, struct str *name);
 	/* Called for what could not be known. */
@@ -162,10 +167,20 @@ struct vm {
 	/* A function runs by itself, its arguments stood in for: what other code would have
 	 * set up is stood in for, too, when it is missed. */
 	bool forgiving;
+	/* Instructions that raise give stand-ins (py_heal.c): forgiving, too. */
+	bool healing;
+	struct val operands[PY_MOST_OPERANDS]; /* of the instruction that runs */
+	uint32_t operand_count;
+	const struct frame *operands_of;
+	uint32_t operands_at;
+	/* One node of a graph that nothing is known of. */
+	struct val (*opaque)(struct vm *vm, struct val *a, uint32_t n, const char *what);
 	bool lazy;  /* numbers are not computed unless the program depends on them */
 	bool asked; /* it has read one that was not computed */
 	bool at_close;
 };
+
+void heal_forget(struct vm *vm); /* py_heal.c */
 
 /* --- vm.c */
 struct vm *vm_open(struct intern *names, const struct vm_limits *limits);

@@ -129,6 +129,18 @@ struct native *native_running(struct vm *vm)
 	return ((struct native_call *)vm->native_stack)->fn;
 }
 
+/* A method of a built-in type that is called on something else: list.append(5, 1). */
+static bool fits_owner(struct vm *vm, struct native *fn, struct val *a, uint32_t n)
+{
+	if (!fn->owner || !n || !fn->parsed->positional ||
+	    strcmp(fn->parsed->names[0]->at, "self") != 0 || cls_is(type_of(vm, a[0]), fn->owner))
+		return true;
+	rp_raise(vm, TY_TypeError,
+	         "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", fn->name->at,
+	         fn->owner->name->at, type_name(vm, a[0]));
+	return false;
+}
+
 static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
                               struct dict *kw)
 {
@@ -149,7 +161,7 @@ static struct val native_call(struct vm *vm, struct native *fn, struct val *a, u
 	}
 	if (!fn->parsed)
 		fn->parsed = sig_parse(vm, fn->def->sig);
-	if (native_bind(vm, fn, slots, a, n, kw))
+	if (fits_owner(vm, fn, a, n) && native_bind(vm, fn, slots, a, n, kw))
 		result = fn->def->fn(vm, slots, fn->parsed->count);
 	for (uint32_t i = 0; i < fn->parsed->count; i++)
 		unref(vm, slots[i]);
@@ -365,6 +377,8 @@ static struct val class_call(struct vm *vm, struct cls *cls, struct val *a, uint
 {
 	struct val call, result;
 
+	if (cls == vm->t[TY_type] && n == 1 && is_kind(a[0], K_UNKNOWN))
+		return unknown_new(vm, "type of %s", AS(unknown, a[0])->what->at);
 	if (cls == vm->t[TY_type] && n == 1)
 		return ref_obj(type_of(vm, a[0]));
 	call = cls->meta ? special_own(vm, val_obj(cls), PN_call) : val_null();

@@ -226,10 +226,29 @@ static void code_watch(struct vm *vm, struct code *code)
 			    span.end > span.start)
 				last = i;
 		}
-		if (!last || code->insts[last].op == OP_COUNT)
+		if (!last || code->insts[last].watch)
 			continue;
 		code->insts[last].op = OP_COUNT;
 		code->insts[last].watch = (uint8_t)(k + 1);
+	}
+}
+
+static bool makes_value(enum ir_op op)
+{
+	return op == OP_call || op == OP_binary || op == OP_inplace || op == OP_unary ||
+	       op == OP_await;
+}
+
+static void code_born(struct vm *vm, struct code *code)
+{
+	for (uint32_t i = 1; i < code->func->insts.count; i++) {
+		const struct ir_inst *inst = &code->func->insts.at[i];
+
+		if (!makes_value((enum ir_op)inst->op) ||
+		    !vm->is_born(vm, code->module, inst->span))
+			continue;
+		code->insts[i].op = OP_COUNT;
+		code->insts[i].born = true;
 	}
 }
 
@@ -259,6 +278,8 @@ struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 			code->has_cells = true;
 	if (vm->watch_count && vm->watched == module)
 		code_watch(vm, code);
+	if (vm->is_born && !code->library)
+		code_born(vm, code);
 	*slot = code;
 	return code;
 }
@@ -303,16 +324,25 @@ struct val code_parameters(struct vm *vm, const struct function *fn)
 
 /* --- frames */
 
+/* A healing machine counts the turns of each loop behind the slots. */
+static size_t frame_more(const struct vm *vm, const struct code *code)
+{
+	return vm->healing && !code->library && code->func->kind != FUNC_COMPREHENSION
+	               ? code->func->blocks.count / sizeof(struct val) + 1
+	               : 0;
+}
+
 struct frame *frame_new(struct vm *vm, struct code *code, struct module *module)
 {
 	struct frame *f = rp_new(vm, K_FRAME, vm->t[TY_frame], sizeof(*f));
-	size_t count = code->nslots + code->nregs;
+	size_t count = code->nslots + code->nregs, more = frame_more(vm, code);
 
 	f->code = code;
 	f->module = module;
 	module->h.refs++;
-	f->slots = rp_mem(vm, NULL, 0, count * sizeof(struct val));
-	memset(f->slots, 0, count * sizeof(struct val));
+	f->slots = rp_mem(vm, NULL, 0, (count + more) * sizeof(struct val));
+	memset(f->slots, 0, (count + more) * sizeof(struct val));
+	f->turns = more ? (uint8_t *)(f->slots + count) : NULL;
 	f->regs = f->slots + code->nslots;
 	f->block = 1;
 	f->pc = code->func->blocks.at[1].first;
@@ -351,7 +381,10 @@ void code_release_frame(struct vm *vm, struct frame *f);
 void code_release_frame(struct vm *vm, struct frame *f)
 {
 	frame_drop_slots(vm, f);
-	rp_mem(vm, f->slots, (f->code->nslots + f->code->nregs) * sizeof(struct val), 0);
+	rp_mem(vm, f->slots,
+	       (f->code->nslots + f->code->nregs + (f->turns ? frame_more(vm, f->code) : 0)) *
+	               sizeof(struct val),
+	       0);
 	unref(vm, f->made);
 	unref_obj(vm, f->fn);
 	unref_obj(vm, f->ns);

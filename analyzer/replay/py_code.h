@@ -22,6 +22,7 @@ struct code_inst {
 	uint16_t dst;
 	struct code_arg *args;
 	uint32_t name;    /* slot or function id, or packed counts */
+	bool born;        /* op is OP_COUNT, and the result is known to have a graph */
 	struct str *str;  /* when `name` is a sym */
 	struct val value; /* of a constant */
 };

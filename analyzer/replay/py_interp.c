@@ -26,20 +26,13 @@ enum step step_go(struct run *run, struct frame *f, int which)
 		if (run->vm->halt)
 			return STEP_RAISE;
 	}
+	if (f->turns)
+		heal_turn(f, to, f->code->back_edge[from] & (1 << which));
 	f->block = to;
 	f->pc = func->blocks.at[to].first;
 	if (f->handled.tag == PY_OBJECT && !dominated(func, to, f->handler_block))
 		slot_set(run->vm, &f->handled, val_null());
 	return vm_work(run->vm, 1) ? STEP_FRAME : STEP_RAISE;
-}
-
-static bool stays_in_loop(const struct ir_func *func, loop_id loop, block_id to)
-{
-	loop_id at = func->blocks.at[to.n].loop;
-
-	while (at.n && at.n != loop.n)
-		at = func->loops.at[at.n].parent;
-	return at.n == loop.n;
 }
 
 /* A short way to a raise: an assert, a check of arguments. */
@@ -67,8 +60,7 @@ static int choose(const struct ir_func *func, uint32_t block)
 		return 1;
 	if (leads_to_raise(func, b->succ[1]) || !b->loop.n)
 		return 0;
-	return !stays_in_loop(func, b->loop, b->succ[0]) &&
-	       stays_in_loop(func, b->loop, b->succ[1]);
+	return !loop_holds(func, b->loop, b->succ[0]) && loop_holds(func, b->loop, b->succ[1]);
 }
 
 /* A check that fails for want of what other code would have set up. */
@@ -85,7 +77,12 @@ static int forgive(const struct frame *f, int chosen)
 static enum step step_branch(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct val v = reg_out(f, in, 0);
-	int truth = v.tag == PY_BOOL ? (int)v.as.i : 0;
+	int truth = v.tag == PY_BOOL ? (int)v.as.i : 0, out = heal_way_out(run->vm, f);
+
+	if (out >= 0) {
+		unref(run->vm, v);
+		return step_go(run, f, out);
+	}
 
 	if (is_kind(v, K_UNKNOWN)) {
 		vm_stand_in(run->vm, "condition on %s", AS(unknown, v)->what->at);
@@ -105,6 +102,8 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 	struct val *slot = slot_place(f, in->name), item;
 	bool measured;
 
+	if (heal_way_out(run->vm, f) >= 0)
+		return step_go(run, f, 1);
 	if (is_null(*slot)) {
 		rp_raise(run->vm, TY_RuntimeError, "no iterator");
 		return STEP_RAISE;
@@ -300,10 +299,17 @@ static enum step step_one(struct run *run, struct frame *f, const struct code_in
 static enum step step_watched(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct code_inst plain = *in;
+	enum step step;
 
 	plain.op = f->code->func->insts.at[in - f->code->insts].op;
-	run->vm->on_watched(run->vm, in->watch - 1u);
-	return step_one(run, f, &plain);
+	if (in->watch)
+		run->vm->on_watched(run->vm, in->watch - 1u,
+		                    plain.op == OP_store_attr ? f->regs[in->args[1].reg]
+		                                              : val_null());
+	step = step_one(run, f, &plain);
+	if (in->born && step == STEP_NEXT)
+		run->vm->on_born(run->vm, f->regs[in->dst], in->watch);
+	return step;
 }
 
 static enum step step_one(struct run *run, struct frame *f, const struct code_inst *in)
@@ -383,14 +389,28 @@ static enum step step_one(struct run *run, struct frame *f, const struct code_in
 	BUG("opcode %u", in->op);
 }
 
+static struct frame *leave_frame(struct run *run, struct frame *f);
+
 /* Looks for a handler from the innermost frame on; NULL: it leaves the loop. */
-static struct frame *unwind(struct vm *vm, struct frame *f)
+static struct frame *unwind(struct run *run, struct frame *f)
 {
+	struct vm *vm = run->vm;
+
 	for (;;) {
 		uint32_t handler = f->code->func->blocks.at[f->block].handler.n;
 		struct frame *caller = f->caller;
 		bool entry = f->entry;
 
+		if (vm->healing) {
+			switch (heal_step(run, f)) {
+			case STEP_RAISE:
+				break;
+			case STEP_RETURN:
+				return leave_frame(run, f);
+			default:
+				return vm->frame;
+			}
+		}
 		f->line = code_line(f->code, f->pc - 1);
 		for (uint32_t i = 0; i < f->code->nregs; i++)
 			slot_set(vm, &f->regs[i], val_null());
@@ -438,8 +458,10 @@ static struct frame *leave_frame(struct run *run, struct frame *f)
 	if (entry)
 		return NULL;
 	if (is_null(run->result))
-		return unwind(vm, caller);
+		return unwind(run, caller);
 	caller->regs[dst] = run->result;
+	if (caller->code->insts[caller->pc - 1].born)
+		vm->on_born(vm, run->result, caller->code->insts[caller->pc - 1].watch);
 	run->result = val_null();
 	return caller;
 }
@@ -457,11 +479,13 @@ static struct val run_loop(struct vm *vm, struct frame *f, bool raising)
 		rp_raise(vm, TY_RecursionError, "maximum recursion depth exceeded");
 		raising = true;
 	}
-	if (raising && !(f = unwind(vm, f)))
+	if (raising && !(f = unwind(&run, f)))
 		return val_null();
 	for (;;) {
 		const struct code_inst *in = &f->code->insts[f->pc++];
 
+		if (vm->healing)
+			heal_note(vm, f, in);
 		switch (step_one(&run, f, in)) {
 		case STEP_NEXT:
 			continue;
@@ -469,7 +493,7 @@ static struct val run_loop(struct vm *vm, struct frame *f, bool raising)
 			f = vm->frame;
 			continue;
 		case STEP_RAISE:
-			f = unwind(vm, vm->frame);
+			f = unwind(&run, vm->frame);
 			if (!f)
 				return val_null();
 			continue;

@@ -36,9 +36,13 @@ static struct val unknown_part(struct vm *vm, struct unknown *u, const char *wha
 
 struct val unknown_next(struct vm *vm, struct unknown *u)
 {
+	struct val v;
+
 	u = root_of(u);
-	return u->is_result ? unknown_new(vm, "%s's item", u->what->at)
-	                    : unknown_part(vm, u, "item");
+	v = u->is_result ? unknown_new(vm, "%s's item", u->what->at) : unknown_part(vm, u, "item");
+	if (!u->method)
+		AS(unknown, v)->base = ref(u->base);
+	return v;
 }
 
 struct val unknown_enter(struct vm *vm, struct unknown *u)
@@ -80,6 +84,19 @@ static bool of_models(const struct str *name)
 	return false;
 }
 
+/* From now on it is what its base gives under its name, not the other way round. */
+static void anchor(struct vm *vm, struct unknown *u)
+{
+	struct val base = u->base;
+
+	if (!is_kind(base, K_UNKNOWN) || !u->method)
+		return;
+	u->base = val_null();
+	dict_put_str(vm, attrs_of(vm, base.as.o), u->method, val_obj(u));
+	anchor(vm, AS(unknown, base));
+	unref(vm, base);
+}
+
 struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 {
 	struct val v;
@@ -94,6 +111,7 @@ struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 		return ref(v);
 	if (of_models(name)) {
 		u->is_model = true;
+		anchor(vm, u);
 		slot_set(vm, &u->graph, val_null());
 	}
 	v = unknown_new(vm, "%s.%s", u->what->at, name->at);
@@ -105,19 +123,6 @@ struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 }
 
 /* --- what is put into a stand-in stays there */
-
-/* From now on it is what its base gives under its name, not the other way round. */
-static void anchor(struct vm *vm, struct unknown *u)
-{
-	struct val base = u->base;
-
-	if (!is_kind(base, K_UNKNOWN) || !u->method)
-		return;
-	u->base = val_null();
-	dict_put_str(vm, attrs_of(vm, base.as.o), u->method, val_obj(u));
-	anchor(vm, AS(unknown, base));
-	unref(vm, base);
-}
 
 static struct dict *items_of(struct vm *vm, struct unknown *u, bool make)
 {
@@ -137,6 +142,9 @@ bool unknown_set_attr(struct vm *vm, struct unknown *u, struct str *name, struct
 	u = root_of(u);
 	if (!is_null(u->same))
 		return rp_set_attr(vm, u->same, name, value);
+	if (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model &&
+	    str_is(name, "requires_grad"))
+		AS(unknown, u->base)->is_frozen = value.tag == PY_BOOL && !value.as.i;
 	anchor(vm, u);
 	dict_put_str(vm, attrs_of(vm, &u->h), name, value);
 	return true;

@@ -312,7 +312,8 @@ struct frame {
 	uint32_t dst;    /* the caller's register for the result */
 	bool entry;      /* returning from it leaves the interpreter loop */
 	bool running, finished;
-	bool measured; /* a generator that the measured loop runs on */
+	uint8_t *turns; /* by loop header, in a healing machine; else NULL */
+	bool measured;  /* a generator that the measured loop runs on */
 	uint32_t line;
 };
 
@@ -331,6 +332,7 @@ struct unknown {
 	struct val base;    /* of an attribute: the stand-in it was read from */
 	struct val graph;   /* a tensor whose graph it has; PY_NULL: none */
 	bool is_model;      /* it was asked for parameters, or told to train */
+	bool is_frozen;     /* and its parameters were told to need no gradients */
 	bool is_result;     /* of a call: what it is iterated for may as well be data */
 	struct str *method; /* the attribute's name; borrowed, interned */
 };

@@ -19,6 +19,9 @@ const struct replay_budget replay_default_budget = {
 
 enum {
 	WORK_FOR_OUTPUT = 40,     /* times that, when numbers are wanted */
+	FIRST_SHARE = 16,         /* of the steps, to reach the loop at all */
+	FIRST_STEPS = 200000,     /* but these */
+	HEALED_SHARE = 8,         /* of the budget, for a program that does not run by itself */
 	BYTES_WITHOUT_DATA = 512, /* times live_bytes: they are only counted */
 };
 
@@ -87,16 +90,7 @@ static void take_sample(struct replay *r)
 	ag_reset_peak(ctx_of(r->vm));
 	measure_mark(r);
 	weights_note(r);
-	for (uint32_t i = 0; i < r->vm->watch_count; i++)
-		r->watched[i] += r->ran >> i & 1;
-	r->ran = 0;
-}
-
-static void on_watched(struct vm *vm, uint32_t index)
-{
-	struct replay *r = vm->user;
-
-	r->ran |= UINT64_C(1) << index;
+	places_note(r);
 }
 
 static void judge(struct replay *r)
@@ -140,6 +134,8 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 	if (frame->code->id.n != r->loop->func.n || header.n != r->header.n)
 		return;
 	take_sample(r);
+	if (r->result->count == 1)
+		vm->limits.steps = r->most_steps;
 	if (r->result->count == CHAIN_SAMPLE)
 		measure_chain(r);
 	if (is_done(r)) {
@@ -191,6 +187,12 @@ static struct val run_entry(struct replay *r, struct module *m)
 	return rp_call0(vm, fn);
 }
 
+/* A default that stands for what callers would give. */
+static bool is_example(struct val v)
+{
+	return v.tag == PY_INT || is_kind(v, K_STR) || is_kind(v, K_LIST) || is_kind(v, K_TUPLE);
+}
+
 static struct val call_with_stand_ins(struct vm *vm, struct function *fn, struct val self)
 {
 	struct list *args = list_new(vm, 4);
@@ -207,7 +209,8 @@ static struct val call_with_stand_ins(struct vm *vm, struct function *fn, struct
 			list_push(vm, args, ref(self));
 			continue;
 		}
-		if (fn->defaults && !is_null(fn->defaults[i]))
+		if (fn->defaults && !is_null(fn->defaults[i]) &&
+		    !(vm->healing && is_example(fn->defaults[i])))
 			continue;
 		v = unknown_new(vm, "%s", p->name->at);
 		vm_stand_in(vm, "argument %s", p->name->at);
@@ -354,6 +357,12 @@ static bool trains(const struct replay_loop *loop)
 	return loop && strncmp(loop->kind, "backward", 8) == 0;
 }
 
+/* Of the loop as the script runs it. */
+static bool has_enough(const struct replay *r)
+{
+	return r->result->count >= (r->vm->healing ? r->request->heal : 1);
+}
+
 static struct val run_all(struct replay *r)
 {
 	struct vm *vm = r->vm;
@@ -370,8 +379,9 @@ static struct val run_all(struct replay *r)
 		unref(vm, v);
 		v = run_entry(r, m);
 	}
-	vm->limits.steps = steps;
-	if (r->result->count || !by_itself || (vm->halt && vm->halt != VM_HALT_STEPS))
+	if (!r->result->count)
+		vm->limits.steps = steps;
+	if (has_enough(r) || !by_itself || (vm->halt && vm->halt != VM_HALT_STEPS))
 		return v;
 	/* The script may have used up its half without coming by. */
 	vm->halt = VM_RUNNING;
@@ -379,6 +389,7 @@ static struct val run_all(struct replay *r)
 		exc_clear(vm);
 	unref(vm, v);
 	vm->forgiving = true;
+	r->result->count = r->marks = 0;
 	v = trains(r->loop) || !r->function.n ? run_function(r) : val_none();
 	if (r->result->count || !r->function.n || vm->halt)
 		return v;
@@ -453,13 +464,27 @@ enum attempt {
 	WITHOUT_NUMBERS, /* until they are needed */
 	WITH_NUMBERS,
 	STOOD_IN, /* without, whatever needs them */
+	HEALED,   /* and instructions that raise are stood in for */
 };
+
+/* Until the loop is reached, if there is another way to it. */
+static uint64_t patience(const struct replay_budget *budget)
+{
+	uint64_t steps = budget->steps / FIRST_SHARE;
+
+	steps = steps < FIRST_STEPS ? FIRST_STEPS : steps;
+	return steps < budget->steps ? steps : budget->steps;
+}
+
+static const struct replay_budget *budget_of(const struct replay *r)
+{
+	return r->request->budget ? r->request->budget : &replay_default_budget;
+}
 
 static void vm_start(struct replay *r, enum attempt attempt)
 {
 	const struct replay_request *request = r->request;
-	const struct replay_budget *budget =
-	        request->budget ? request->budget : &replay_default_budget;
+	const struct replay_budget *budget = budget_of(r);
 	struct vm_limits limits = {budget->steps, budget->host_bytes, budget->seconds};
 	struct ag_options options = {.byte_cap = budget->live_bytes, .node_cap = budget->nodes};
 
@@ -467,14 +492,23 @@ static void vm_start(struct replay *r, enum attempt attempt)
 	options.byte_cap *= options.meta ? BYTES_WITHOUT_DATA : 1;
 	options.work_cap = budget->work > 0 ? budget->work : replay_default_budget.work;
 	options.work_cap *= request->values ? WORK_FOR_OUTPUT : 1;
+	if (attempt == HEALED) {
+		limits.steps /= HEALED_SHARE;
+		limits.seconds /= HEALED_SHARE;
+	} else if (request->heal) {
+		limits.steps = patience(budget);
+	}
+	r->most_steps = attempt == HEALED ? limits.steps : budget->steps;
 	r->vm = vm_open(request->names, &limits);
 	r->vm->user = r;
 	r->vm->lazy = attempt == WITHOUT_NUMBERS;
+	r->vm->healing = r->vm->forgiving = attempt == HEALED;
 	r->vm->on_stand_in = note_stand_in;
 	r->vm->find_module = find_module;
 	modules_offer(r->vm);
 	torch_open(r->vm, &options);
 	torch_of(r->vm)->assumptions = r->assumptions;
+	torch_of(r->vm)->exact = attempt != HEALED;
 	if (r->loop) {
 		r->vm->watched = request->module;
 		r->vm->on_iteration = on_iteration;
@@ -484,10 +518,8 @@ static void vm_start(struct replay *r, enum attempt attempt)
 		r->vm->watch_count = request->watch_count < REPLAY_MOST_WATCHED
 		                             ? request->watch_count
 		                             : REPLAY_MOST_WATCHED;
-		r->vm->on_watched = on_watched;
 	}
-	r->watched = arena_array(request->arena, uint32_t, REPLAY_MOST_WATCHED + 1);
-	r->result->watched = r->watched;
+	places_open(r);
 }
 
 /* Why it ended says whether another attempt has to be made. */
@@ -516,18 +548,22 @@ static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
 	result->output_length = r->vm->out.length;
 	torch_close(r->vm);
 	measure_release(r);
+	places_release(r);
 	return halt;
 }
 
-/* With numbers if they are needed, without them if that is too much. */
-static bool try_again(const struct replay_request *request, enum vm_halt halt,
-                      enum attempt *attempt)
+/* With numbers if they are needed, without them if that is too much; what raises is
+ * stood in for if too little was measured. */
+static bool try_again(const struct replay_request *request, const struct replay_result *result,
+                      enum vm_halt halt, enum attempt *attempt)
 {
 	if (*attempt == WITHOUT_NUMBERS && halt == VM_HALT_VALUES)
 		*attempt = WITH_NUMBERS;
 	else if (*attempt == WITH_NUMBERS && !request->values &&
 	         (halt == VM_HALT_WORK || halt == VM_HALT_BYTES))
 		*attempt = STOOD_IN;
+	else if (*attempt != HEALED && request->heal && result->count < request->heal)
+		*attempt = HEALED;
 	else
 		return false;
 	return true;
@@ -549,7 +585,7 @@ struct replay_result replay_run(const struct replay_request *request)
 		        .request = request, .result = &result, .assumptions = &assumptions};
 		choose_loop(&r, &scratch);
 		halt = attempt_run(&r, attempt);
-	} while (try_again(request, halt, &attempt) || assumed_again(&assumptions));
+	} while (try_again(request, &result, halt, &attempt) || assumed_again(&assumptions));
 	judge(&r);
 	assumed_release(&assumptions);
 	arena_release(&scratch);

@@ -15,6 +15,7 @@
 enum {
 	REPLAY_KINDS = 6,  /* of memory: enum ag_kind */
 	REPLAY_STEPS = 32, /* iterations without --steps */
+	REPLAY_LEAST = 4,  /* iterations that say something */
 	REPLAY_MOST_STEPS = 128,
 	REPLAY_MAX_STAND_INS = 64,
 	REPLAY_MAX_CHAIN = 24,
@@ -60,21 +61,40 @@ struct replay_budget {
 	double work; /* multiplications; 0: replay_default_budget's */
 };
 
+struct replay_place {
+	const struct source *source;
+	struct span span;
+};
+
 struct replay_request {
 	struct arena *arena;
 	struct intern *names;
-	const struct ir_module *module;     /* the program */
-	uint32_t line;                      /* of the loop, or inside it; 0: the main loop */
-	uint32_t iterations;                /* stop after so many; 0: run the program to its end */
-	uint32_t most_iterations;           /* go on to these while the series has no rule */
+	const struct ir_module *module; /* the program */
+	uint32_t line;                  /* of the loop, or inside it; 0: the main loop */
+	uint32_t iterations;            /* stop after so many; 0: run the program to its end */
+	uint32_t most_iterations;       /* go on to these while the series has no rule */
+	/* Fewer iterations than these before an exception: what raises is stood in for. */
+	uint32_t heal;
 	bool values;                        /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
 	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
 	const struct span *watch;
 	uint32_t watch_count;
+	bool follow_retained; /* result->seen is wanted with its graphs that were retained */
+	/* What is made there has a graph: that much is known without a replay. */
+	const struct replay_place *born;
+	uint32_t born_count;
 	/* The IR of a module of the project, NULL if there is none. */
 	const struct ir_module *(*find_module)(void *data, const char *name, bool *is_package);
 	void *data;
+};
+
+/* At a watched place, in how many iterations ... */
+struct replay_seen {
+	uint32_t recorded; /* what it made had a graph, and no backward ran then */
+	uint32_t stored;   /* what it stored was a tensor */
+	uint32_t retained; /* it ran a backward that kept its graph */
+	bool reused;       /* and another one ran through that graph later */
 };
 
 struct replay_result {
@@ -92,11 +112,12 @@ struct replay_result {
 	uint32_t chain_count;
 	const char *output; /* what the program printed */
 	size_t output_length;
-	const char *error;       /* the exception that ended it; NULL: none */
-	const char *traceback;   /* the same with its frames */
-	const char *limit;       /* which budget ended it; NULL: none */
-	uint64_t steps;          /* instructions that ran */
-	const uint32_t *watched; /* for each watched place, in how many iterations it ran */
+	const char *error;              /* the exception that ended it; NULL: none */
+	const char *traceback;          /* the same with its frames */
+	const char *limit;              /* which budget ended it; NULL: none */
+	uint64_t steps;                 /* instructions that ran */
+	const uint32_t *watched;        /* for each watched place, in how many iterations it ran */
+	const struct replay_seen *seen; /* the same */
 	/* A digest of all weights' values after 1, 2, 4, 8, ... iterations, if request->values. */
 	uint64_t weights;
 };

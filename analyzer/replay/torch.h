@@ -75,10 +75,12 @@ struct torch {
 	struct id_map tensors, nodes;
 	uint32_t preserved;
 	struct obj *dtypes[AG_DTYPE_COUNT];
-	struct cls *module;              /* torch.nn.Module once all of it is there; borrowed */
-	bool exact;                      /* no shape or value was made up */
-	int64_t batch;                   /* size of a made-up batch */
-	struct ag_tensor *parameter;     /* of models that are not known; NULL: not needed yet */
+	struct cls *module;          /* torch.nn.Module once all of it is there; borrowed */
+	bool exact;                  /* no shape or value was made up */
+	int64_t batch;               /* size of a made-up batch */
+	struct ag_tensor *parameter; /* of models that are not known; NULL: not needed yet */
+	/* A backward is about to run; may be NULL. */
+	void (*on_backward)(struct vm *vm, struct ag_tensor *from, unsigned flags);
 	struct assumptions *assumptions; /* of who runs the replay; NULL: none are made */
 };
 

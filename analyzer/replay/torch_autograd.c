@@ -232,7 +232,7 @@ NATIVE(autograd_grad)
 		flags = rp_truth(vm, a[3]) > 0 ? flags | AG_RETAIN_GRAPH
 		                               : flags & ~(unsigned)AG_RETAIN_GRAPH;
 	for (uint32_t i = 0; i < noutputs; i++)
-		assumed_prove(vm, outputs[i]);
+		backward_starts(vm, outputs[i], flags);
 	if (ag_grad(ctx_of(vm), outputs, ngrads ? grads : NULL, noutputs, inputs, ninputs, flags,
 	            out)) {
 		struct list *t = tuple_new(vm, ninputs);
@@ -262,7 +262,7 @@ NATIVE(autograd_backward)
 	if (!is_none(a[2]) && rp_truth(vm, a[2]) > 0)
 		flags |= AG_RETAIN_GRAPH;
 	for (uint32_t i = 0; i < count; i++)
-		assumed_prove(vm, tensors[i]);
+		backward_starts(vm, tensors[i], flags);
 	ok = ag_backward_many(ctx_of(vm), tensors, ngrads ? grads : NULL, count, NULL, 0, flags);
 	free((void *)tensors);
 	free((void *)grads);

@@ -284,7 +284,7 @@ METHOD(method_backward)
 		flags |= AG_CREATE_GRAPH;
 	if (is_missing(a[4]))
 		return ok_or_raise(vm, assumed_backward(vm, self, grad, flags) && !vm->halt);
-	assumed_prove(vm, self);
+	backward_starts(vm, self, flags);
 	if (is_kind(a[4], K_TENSOR))
 		inputs[ninputs++] = tensor_of(a[4]);
 	for (uint32_t i = 0; (is_kind(a[4], K_LIST) || is_kind(a[4], K_TUPLE)) &&

@@ -500,6 +500,7 @@ void torch_kinds_init(struct vm *vm)
 	numpy_kinds_init(vm);
 	vm->kinds[K_UNKNOWN].call = torch_unknown_call;
 	vm->kinds[K_UNKNOWN].binary = torch_unknown_binary;
+	vm->opaque = torch_opaque;
 }
 
 void torch_open(struct vm *vm, const struct ag_options *options)

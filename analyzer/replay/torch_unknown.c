@@ -346,6 +346,7 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 	struct ag_tensor *result;
 	struct val v;
 	uint32_t call;
+	bool of_model;
 
 	vm_stand_in(vm, "%s()", what);
 	if (u && loses_graph(u->method))
@@ -356,11 +357,12 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 	if (!call)
 		return unknown_new(vm, "%s()", what);
 	result = opaque_of(vm, assumed_parameter(vm), a, n, kw);
+	of_model = !u || u->is_model ||
+	           (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model);
 	if (result)
-		assumed_made(
-		        vm, call, result,
-		        !u || u->is_model ||
-		                (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model));
+		assumed_made(vm, call, result, of_model);
+	if (u && u->is_model && !u->is_frozen)
+		assumed_proved(vm, call);
 	v = with_graph(vm, result, what);
 	AS(unknown, v)->is_result = true;
 	return v;
@@ -382,6 +384,7 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 	static const char *const backward[] = {"backward", "manual_backward", NULL};
 	static const char *const prepare[] = {"prepare", "setup", "setup_dataloaders", NULL};
 	struct unknown *u = is_kind(callee, K_UNKNOWN) ? AS(unknown, callee) : NULL;
+	struct val v;
 
 	torch_of(vm)->exact = false;
 	/* A decorator gives back what it decorates. */
@@ -392,6 +395,8 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 		slot_set(vm, &u->graph, val_null());
 	if (!u || !u->method)
 		return call_of(vm, callee, a, n, kw);
+	if (is_kind(u->base, K_UNKNOWN) && str_is(u->method, "requires_grad_"))
+		AS(unknown, u->base)->is_frozen = n && a[0].tag == PY_BOOL && !a[0].as.i;
 	if (is_kind(u->base, K_UNKNOWN) && keeps_value(u->method))
 		return ref(u->base);
 	if (is_one_of(u->method, backward))
@@ -403,5 +408,8 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 		vm_stand_in(vm, "%s()", u->what->at);
 		return n == 1 ? ref(a[0]) : unknown_of(vm, u, a, n);
 	}
-	return call_of(vm, callee, a, n, kw);
+	v = call_of(vm, callee, a, n, kw);
+	if (!is_null(v) && strstr(u->method->at, "parameters"))
+		AS(unknown, v)->base = ref(u->base);
+	return v;
 }

@@ -47,6 +47,7 @@ void vm_close(struct vm *vm)
 {
 	struct obj *o;
 
+	heal_forget(vm);
 	vm->at_close = true;
 	for (o = vm->first.next; o != &vm->first; o = o->next)
 		if (vm->kinds[o->kind].release)

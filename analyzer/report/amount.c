@@ -101,6 +101,10 @@ bool replay_sentence(const struct finding_replay *replay, uint64_t memory_bytes,
 	text_add_chars(out, "replayed ");
 	amount_of(out, replay->steps, "step", "steps");
 	text_add_chars(out, replay->exact ? " (exact): " : " (structural, at least): ");
+	if (replay->shown) {
+		text_add_chars(out, replay->shown);
+		return true;
+	}
 	if (replay->steps) {
 		amount_bytes(out, (double)replay->live_bytes[0]);
 		text_add_chars(out, " → ");

@@ -77,6 +77,7 @@ static void add_replay(struct emitter *json, const struct finding_replay *replay
 {
 	emit_open_object(json, "replay");
 	emit_text(json, "verdict", evidence_name(replay->verdict));
+	emit_optional(json, "shown", replay->shown);
 	emit_optional(json, "reason", replay->reason);
 	emit_bool(json, "exact", replay->exact);
 	emit_number(json, "steps", replay->steps);

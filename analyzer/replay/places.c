@@ -1,0 +1,130 @@
+/* What happens at the places that are watched: what they make has a graph, what they
+ * store is a tensor, what they retain is run backward through again. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/replay/assume.h"
+#include "analyzer/replay/measure.h"
+
+enum { MOST_RETAINED = 20000 }; /* nodes, for one backward */
+
+static void place_ran(struct vm *vm, uint32_t index, struct val stored)
+{
+	struct replay *r = vm->user;
+
+	r->ran |= UINT64_C(1) << index;
+	if (is_kind(stored, K_TENSOR))
+		r->stored |= UINT64_C(1) << index;
+	r->at_place = index + 1;
+}
+
+static void place_made(struct vm *vm, struct val made, uint32_t place)
+{
+	struct replay *r = vm->user;
+	struct ag_tensor *tensors[TORCH_MAX_ARGS];
+	uint32_t count = 0;
+
+	gather_tensors(made, tensors, &count, TORCH_MAX_ARGS, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		assumed_prove(vm, tensors[i]);
+		if (place && ag_grad_fn(ctx_of(vm), tensors[i]))
+			r->recorded |= UINT64_C(1) << (place - 1);
+	}
+}
+
+static bool is_born(struct vm *vm, const struct ir_module *module, struct span span)
+{
+	const struct replay_request *request = ((struct replay *)vm->user)->request;
+
+	for (uint32_t i = 0; i < request->born_count; i++)
+		if (request->born[i].source == module->source &&
+		    request->born[i].span.start == span.start &&
+		    request->born[i].span.end == span.end)
+			return true;
+	return false;
+}
+
+/* --- what is retained */
+
+static void note_reuse(struct replay *r, uint64_t id)
+{
+	for (uint32_t i = 0; i < r->vm->watch_count; i++)
+		if (r->retained[i].at && id_set_has(&r->retained[i], id))
+			r->seen[i].reused = true;
+}
+
+/* The nodes that this backward comes by: are they ones that were retained? */
+static void walk(struct replay *r, struct ag_node *start, struct id_set *met)
+{
+	struct ag_node **todo = checked_alloc(MOST_RETAINED, sizeof(struct ag_node *));
+	uint32_t count = 0;
+
+	todo[count++] = start;
+	while (count) {
+		struct ag_node *node = todo[--count];
+
+		if (ag_node_variable(node) || !id_set_add(met, ag_node_id(node)))
+			continue;
+		note_reuse(r, ag_node_id(node));
+		for (uint32_t i = 0; i < ag_node_edges(node) && count < MOST_RETAINED; i++)
+			if (ag_node_edge(node, i))
+				todo[count++] = ag_node_edge(node, i);
+	}
+	free((void *)todo);
+}
+
+static void place_backward(struct vm *vm, struct ag_tensor *from, unsigned flags)
+{
+	struct replay *r = vm->user;
+	struct ag_node *start = from ? ag_grad_fn(ctx_of(vm), from) : NULL;
+	uint32_t place = r->at_place;
+	struct id_set met = {0};
+
+	r->recorded = 0;
+	r->at_place = 0;
+	if (!r->request->follow_retained || !start)
+		return;
+	walk(r, start, &met);
+	if (place && flags & AG_RETAIN_GRAPH) {
+		r->seen[place - 1].retained++;
+		for (uint32_t i = 0; i <= met.mask; i++)
+			if (met.at[i])
+				id_set_add(&r->retained[place - 1], met.at[i] - 1);
+	}
+	free(met.at);
+}
+
+/* --- an iteration is over */
+
+void places_note(struct replay *r)
+{
+	for (uint32_t i = 0; i < r->vm->watch_count; i++) {
+		r->watched[i] += r->ran >> i & 1;
+		r->seen[i].recorded += r->recorded >> i & 1;
+		r->seen[i].stored += r->stored >> i & 1;
+	}
+	r->ran = r->recorded = r->stored = 0;
+}
+
+void places_open(struct replay *r)
+{
+	struct arena *arena = r->request->arena;
+
+	r->watched = arena_array(arena, uint32_t, REPLAY_MOST_WATCHED + 1);
+	r->seen = arena_array(arena, struct replay_seen, REPLAY_MOST_WATCHED + 1);
+	r->retained = arena_array(arena, struct id_set, REPLAY_MOST_WATCHED + 1);
+	r->result->watched = r->watched;
+	r->result->seen = r->seen;
+	r->vm->on_watched = place_ran;
+	r->vm->on_born = place_made;
+	if (r->request->born_count)
+		r->vm->is_born = is_born;
+	torch_of(r->vm)->on_backward = place_backward;
+}
+
+void places_release(struct replay *r)
+{
+	for (uint32_t i = 0; i < REPLAY_MOST_WATCHED; i++)
+		free(r->retained[i].at);
+}

@@ -1,0 +1,228 @@
+/* A program that nothing could run as it stands: an instruction that raises what
+ * nobody catches gives a stand-in instead, and the program goes on behind it. What
+ * it was given goes into the stand-in's graph. */
+
+#include <string.h>
+
+#include "analyzer/replay/py_step.h"
+
+enum { FEW_TURNS = 4, MOST_TURNS = 64 };
+
+void heal_forget(struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->operand_count; i++)
+		slot_set(vm, &vm->operands[i], val_null());
+	vm->operand_count = 0;
+	vm->operands_of = NULL;
+}
+
+static bool has_result(enum ir_op op)
+{
+	switch (op) {
+	case OP_load:
+	case OP_load_attr:
+	case OP_load_item:
+	case OP_call:
+	case OP_unary:
+	case OP_binary:
+	case OP_inplace:
+	case OP_compare:
+	case OP_build:
+	case OP_format:
+	case OP_unpack:
+	case OP_collect:
+	case OP_iter:
+	case OP_class:
+	case OP_import:
+	case OP_import_from:
+	case OP_enter:
+	case OP_leave:
+	case OP_await:
+	case OP_match:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void heal_note(struct vm *vm, const struct frame *f, const struct code_inst *in)
+{
+	heal_forget(vm);
+	vm->operands_of = f;
+	vm->operands_at = f->pc;
+	for (uint32_t i = 0; i < in->nargs && i < PY_MOST_OPERANDS; i++)
+		vm->operands[vm->operand_count++] = ref(f->regs[in->args[i].reg]);
+}
+
+/* Somebody who stops a run by hand. */
+static bool is_interrupt(struct vm *vm, const struct ir_func *func, const struct ir_inst *inst)
+{
+	const struct ir_inst *type;
+
+	if (inst->op != OP_compare || inst->sub != SUB_compare_catches)
+		return false;
+	type = &func->insts.at[ir_args(func, inst)[1].value.n];
+	return type->op == OP_load && type->sub == SUB_scope_global &&
+	       strcmp(intern_chars(vm->names, (sym_id){type->name}, NULL), "KeyboardInterrupt") ==
+	               0;
+}
+
+/* Whether code of the program may want to see the exception: a handler that names
+ * one, or all. What only leaves a `with` or ends a `try` hands it on. */
+static bool is_caught(struct vm *vm, const struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+	uint32_t handler = func->blocks.at[f->block].handler.n;
+
+	for (uint32_t i = 0; handler && i < func->blocks.count; i++) {
+		const struct ir_block *b = &func->blocks.at[handler];
+		bool hands_on = false;
+
+		for (uint32_t k = b->first; k < b->first + b->count; k++) {
+			const struct ir_inst *inst = &func->insts.at[k];
+
+			hands_on |= inst->op == OP_raise || inst->op == OP_leave ||
+			            is_interrupt(vm, func, inst);
+			if (inst->op == OP_compare && inst->sub == SUB_compare_catches &&
+			    !is_interrupt(vm, func, inst))
+				return true;
+		}
+		if (!hands_on)
+			return true;
+		handler = b->handler.n;
+	}
+	return false;
+}
+
+static bool caught_above(struct vm *vm)
+{
+	for (const struct frame *f = vm->frame; f; f = f->caller)
+		if (!f->code->library && is_caught(vm, f))
+			return true;
+	return false;
+}
+
+static bool ends_on_purpose(struct vm *vm)
+{
+	static const int types[] = {TY_StopIteration, TY_GeneratorExit, TY_KeyboardInterrupt,
+	                            TY_RecursionError};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (exc_is(vm, types[i]))
+			return true;
+	return false;
+}
+
+static struct val stand_in(struct vm *vm, const struct frame *f, const struct code_inst *in)
+{
+	struct val callee, v;
+
+	if (vm->operands_of != f || vm->operands_at != f->pc || !vm->operand_count)
+		return unknown_new(vm, "%s", in->str ? in->str->at : "result");
+	if (in->op != OP_call)
+		return vm->opaque ? vm->opaque(vm, vm->operands, vm->operand_count, "operation")
+		                  : unknown_new(vm, "result");
+	callee = vm->operands[0];
+	if (is_kind(callee, K_NATIVE) && vm->opaque)
+		return vm->opaque(vm, vm->operands + 1, vm->operand_count - 1, "call");
+	callee = unknown_new(vm, "%s", in->str ? in->str->at : "call");
+	v = unknown_call(vm, callee, vm->operands + 1, vm->operand_count - 1, NULL);
+	unref(vm, callee);
+	return v;
+}
+
+static enum step go_on(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct vm *vm = run->vm;
+	struct val v;
+
+	if (in->op == OP_raise) {
+		run->result = unknown_new(vm, "%s()", code_name(f->code));
+		return STEP_RETURN;
+	}
+	if (in->op == OP_branch)
+		return step_go(run, f, 0);
+	if (in->op == OP_next) {
+		slot_set(vm, slot_place(f, in->name), val_null());
+		return step_go(run, f, 1);
+	}
+	if (!has_result(in->op))
+		return STEP_NEXT;
+	v = stand_in(vm, f, in);
+	heal_forget(vm);
+	return reg_put(f, in, v);
+}
+
+enum step heal_step(struct run *run, struct frame *f)
+{
+	const struct code_inst *in = &f->code->insts[f->pc - 1];
+	struct vm *vm = run->vm;
+	enum ir_op op =
+	        (enum ir_op)(in->op == OP_COUNT ? f->code->func->insts.at[f->pc - 1].op : in->op);
+	bool in_place = vm->operands_of == f && vm->operands_at == f->pc;
+	struct code_inst plain = *in;
+
+	if (vm->halt || is_null(vm->exc) || ends_on_purpose(vm) || caught_above(vm))
+		return STEP_RAISE;
+	/* The library is right, but for what an op of it was given. */
+	if (f->code->library &&
+	    (op != OP_call || !in_place || !is_kind(vm->operands[0], K_NATIVE) ||
+	     !exc_is(vm, TY_RuntimeError)))
+		return STEP_RAISE;
+	if (op == OP_return || op == OP_yield || op == OP_class || op == OP_function ||
+	    (op == OP_raise && (f->entry || f->generator)))
+		return STEP_RAISE;
+	plain.op = op;
+	vm_stand_in(vm, "%s: it raised %s", in->str ? in->str->at : op_info[op].name,
+	            type_name(vm, vm->exc));
+	exc_clear(vm);
+	return go_on(run, f, &plain);
+}
+
+/* --- loops */
+
+bool loop_holds(const struct ir_func *func, loop_id loop, block_id to)
+{
+	loop_id at = func->blocks.at[to.n].loop;
+
+	while (at.n && at.n != loop.n)
+		at = func->loops.at[at.n].parent;
+	return at.n == loop.n;
+}
+
+void heal_turn(struct frame *f, uint32_t to, bool again)
+{
+	if (!again)
+		f->turns[to] = 0;
+	else if (f->turns[to] < UINT8_MAX)
+		f->turns[to]++;
+}
+
+static uint8_t most_turns(const struct vm *vm, const struct frame *f, loop_id loop)
+{
+	const struct ir_func *func = f->code->func;
+
+	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n)
+		return FEW_TURNS;
+	if (func->loops.at[loop.n].header.n == vm->watched_header.n)
+		return UINT8_MAX;
+	return loop_holds(func, loop, vm->watched_header) ? MOST_TURNS : FEW_TURNS;
+}
+
+int heal_way_out(const struct vm *vm, const struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+	const struct ir_block *b = &func->blocks.at[f->block];
+	uint8_t most;
+
+	if (!f->turns || !b->loop.n)
+		return -1;
+	most = most_turns(vm, f, b->loop);
+	if (most == UINT8_MAX || f->turns[func->loops.at[b->loop.n].header.n] < most)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (!loop_holds(func, b->loop, b->succ[i]) &&
+		    loop_holds(func, b->loop, b->succ[!i]))
+			return i;
+	return -1;
+}
