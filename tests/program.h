@@ -14,4 +14,8 @@ struct program_run {
  * be NULL. NO_COLOR and the like are as the test's environment has them. */
 struct program_run program_run(struct arena *arena, const char *input, const char *arguments);
 
+/* Where two outputs part: some lines of both, for a message of a length that check
+ * can carry; NULL: they are the same. */
+const char *program_difference(struct arena *arena, const char *one, const char *other);
+
 #endif

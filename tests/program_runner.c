@@ -91,3 +91,18 @@ struct program_run program_run(struct arena *arena, const char *input, const cha
 	run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	return run;
 }
+
+const char *program_difference(struct arena *arena, const char *one, const char *other)
+{
+	enum { SHOWN = 600 };
+	struct text out = {.arena = arena};
+	size_t same = 0;
+
+	if (!strcmp(one, other))
+		return NULL;
+	while (one[same] && one[same] == other[same])
+		same++;
+	same -= same < SHOWN / 2 ? same : SHOWN / 2;
+	text_print(&out, "%.*s\n...\nnot\n%.*s", SHOWN, one + same, SHOWN, other + same);
+	return text_chars(&out);
+}

@@ -543,21 +543,6 @@ START_TEST(a_diff_hides_unchanged_lines)
 }
 END_TEST
 
-/* shards */
-
-START_TEST(shards_merge_to_the_whole)
-{
-	struct program_run whole = run("--no-cache -f json .");
-
-	run("--no-cache -f json --shard 1/2 -o one.json .");
-	run("--no-cache -f json --shard 2/2 -o two.json .");
-	ck_assert_str_eq(run("merge two.json one.json -f json").out, whole.out);
-	ck_assert_int_eq(run("merge two.json one.json").status, 1);
-	ck_assert_ptr_nonnull(strstr(run("merge one.json two.json -f text").out, "kept here"));
-	ck_assert_ptr_nonnull(strstr(run("merge one.json two.json --color always").out, "\x1b["));
-}
-END_TEST
-
 /* --watch */
 
 START_TEST(a_watch_sees_changes)
@@ -619,7 +604,6 @@ Suite *app_suite(void)
 	tcase_add_test(tests, unused_suppressions_are_found);
 	tcase_add_test(tests, a_baseline_hides_what_is_known);
 	tcase_add_test(tests, a_diff_hides_unchanged_lines);
-	tcase_add_test(tests, shards_merge_to_the_whole);
 	tcase_add_test(tests, a_watch_sees_changes);
 	tcase_add_test(tests, an_unreadable_file_hides_nothing);
 	suite_add_tcase(suite, tests);

@@ -408,6 +408,7 @@ START_TEST(a_json_report_reads_back)
 	struct report report = report_of(outcome);
 	struct text first = write_report("json", &report);
 	struct json_reading reading = {.arena = &arena, .rules = table};
+	struct json_shard shard = {0};
 	const char *path = "graphlint-report-test.json";
 	FILE *file = fopen(path, "wb");
 	struct text second;
@@ -418,7 +419,7 @@ START_TEST(a_json_report_reads_back)
 	for (uint32_t i = 0; i < outcome->findings.count; i++)
 		vec_push(&arena, &reading.sources, (struct source *)outcome->findings.at[i].source);
 	vec_push(&arena, &reading.sources, fixture("helpers.py"));
-	ck_assert_ptr_null(json_report_read(&reading, path));
+	ck_assert_ptr_null(json_report_read(&reading, path, &shard));
 	remove(path);
 	outcome_sort(&reading.outcome);
 	report.outcome = &reading.outcome;

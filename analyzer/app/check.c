@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,32 +6,13 @@
 #include "analyzer/app/check.h"
 #include "analyzer/app/configs.h"
 #include "analyzer/app/progress.h"
+#include "analyzer/app/shard.h"
 #include "analyzer/app/version.h"
 #include "analyzer/base/files.h"
 #include "analyzer/engine/baseline.h"
 #include "analyzer/engine/noqa.h"
 
 /* settings of the engine */
-
-/* "2/4" */
-static bool read_shard(struct app *app, struct engine_settings *engine)
-{
-	const char *text = settings_text(&app->settings, OPTION_shard);
-	unsigned long part, parts;
-	char *end;
-
-	if (!text)
-		return true;
-	part = strtoul(text, &end, 10);
-	parts = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
-	if (*end || part < 1 || part > parts || parts > UINT16_MAX) {
-		app_fail("--shard must be I/N with I from 1 to N, not `%s`", text);
-		return false;
-	}
-	engine->shard = (uint32_t)part;
-	engine->shards = (uint32_t)parts;
-	return true;
-}
 
 bool check_settings(struct app *app, struct engine_settings *engine)
 {
@@ -55,7 +35,7 @@ bool check_settings(struct app *app, struct engine_settings *engine)
 	        .build = GRAPHLINT_VERSION,
 	};
 	configs_join(app, engine);
-	return read_shard(app, engine);
+	return shard_settings(app, engine);
 }
 
 /* what can be done with an outcome */
@@ -69,7 +49,7 @@ static bool fails(struct app *app, const struct finding *finding)
 	return finding->severity + settings_number(settings, OPTION_fail_on) >= SEVERITY_ERROR;
 }
 
-static int exit_status(struct app *app, const struct outcome *outcome)
+int check_exit_status(struct app *app, const struct outcome *outcome)
 {
 	if (outcome_has_failure(outcome))
 		return EXIT_TROUBLE;
@@ -138,17 +118,23 @@ static void tell_failures(const struct app *app, const struct outcome *outcome)
 	}
 }
 
-static int write_outcome(struct app *app, const struct outcome *outcome)
+static int write_outcome(struct app *app, struct run *run)
 {
+	const struct outcome *outcome = run_outcome(run);
 	struct report report = app_report(app);
 	struct text out = {.arena = &app->arena};
+	struct report_shard shard;
 
 	report.outcome = outcome;
+	if (settings_text(&app->settings, OPTION_shard)) {
+		shard = shard_report(app, run);
+		report.shard = &shard;
+	}
 	report_format_find(app_choice(app, OPTION_format))->write(&report, &out);
 	tell_failures(app, outcome);
 	if (!app_write(app, &out))
 		return EXIT_TROUBLE;
-	return exit_status(app, outcome);
+	return check_exit_status(app, outcome);
 }
 
 static int finish(struct app *app, struct run *run)
@@ -161,21 +147,26 @@ static int finish(struct app *app, struct run *run)
 		return write_baseline(app, run_outcome(run), baseline);
 	if (settings_flag(&app->settings, OPTION_add_noqa))
 		return add_noqa(app, run_outcome(run));
-	return write_outcome(app, run_outcome(run));
+	return write_outcome(app, run);
 }
 
 int check_once(struct app *app)
 {
 	struct engine_settings engine;
-	struct progress_line *line;
-	struct run *run;
-	int status;
 
 	if (!check_settings(app, &engine))
 		return EXIT_TROUBLE;
-	line = progress_line_open(app);
-	engine.progress = progress_line_of(line);
-	run = engine_run(&engine, app->rules);
+	return check_with(app, &engine);
+}
+
+int check_with(struct app *app, struct engine_settings *engine)
+{
+	struct progress_line *line = progress_line_open(app);
+	struct run *run;
+	int status;
+
+	engine->progress = progress_line_of(line);
+	run = engine_run(engine, app->rules);
 	progress_line_close(line);
 	status = finish(app, run);
 	run_close(run);
@@ -227,6 +218,7 @@ static const char *meant_command(struct app *app)
 int app_check(struct app *app)
 {
 	const char *meant = meant_command(app);
+	struct engine_settings engine;
 
 	if (meant && strcmp(app->line.operands.at[0], "-") != 0)
 		return app_fail("there is no file or command `%s`; did you mean `%s`?",
@@ -240,6 +232,6 @@ int app_check(struct app *app)
 	if (settings_text(&app->settings, OPTION_dump))
 		return check_dump(app);
 	if (settings_flag(&app->settings, OPTION_watch))
-		return check_watch(app);
+		return check_settings(app, &engine) ? check_watch(app) : EXIT_TROUBLE;
 	return check_once(app);
 }

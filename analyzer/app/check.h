@@ -10,6 +10,10 @@
 GL_MUST_USE bool check_settings(struct app *app, struct engine_settings *engine);
 /* Lints, reports, and returns the exit status. */
 int check_once(struct app *app);
+/* The same with settings that are ready. */
+int check_with(struct app *app, struct engine_settings *engine);
+/* What a run that ended so exits with. */
+int check_exit_status(struct app *app, const struct outcome *outcome);
 /* --dump */
 int check_dump(struct app *app);
 /* --watch: does not return until it is interrupted. */

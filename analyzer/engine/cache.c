@@ -59,7 +59,7 @@ static const char *cache_path(struct run *run)
 	struct text path = {.arena = &run->arena};
 	char hex[DIGEST_HEX_LENGTH + 1];
 
-	if (!run->settings->cache)
+	if (!run->settings->cache || run->settings->joined)
 		return NULL;
 	for (uint32_t i = 0; i < run->settings->path_count; i++) {
 		if (!strcmp(run->settings->paths[i], "-"))
@@ -179,6 +179,17 @@ static void reuse_all(struct run *run)
 	run->cache.reuses_all = true;
 }
 
+static bool read_index(struct run *run)
+{
+	struct run_cache *cache = &run->cache;
+
+	if (run->settings->joined)
+		cache->index = *run->settings->joined;
+	else
+		return cache->path && cache_index_read(&run->arena, cache->path, &cache->index);
+	return true;
+}
+
 void run_cache_plan(struct run *run)
 {
 	struct run_cache *cache = &run->cache;
@@ -187,13 +198,17 @@ void run_cache_plan(struct run *run)
 
 	run->here = path_current(&run->arena);
 	cache->path = cache_path(run);
-	if (!cache->path)
+	cache->records = cache->path || run->settings->shards || run->settings->joined;
+	if (!cache->records)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	cache->started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	cache->usable =
-	        !run->ignores_cache && cache_index_read(&run->arena, cache->path, &cache->index);
-	if (cache->usable) {
+	cache->usable = !run->ignores_cache && read_index(run);
+	if (run->settings->joined && cache->usable) {
+		cache->same_files = same_files(run);
+		check_folders(run);
+		check_files(run);
+	} else if (cache->usable) {
 		cache->same_files = same_files(run);
 		changed = check_folders(run);
 		/* What their names decided may be the same all the same: then it is stored. */

@@ -138,12 +138,11 @@ struct preamble {
 	struct digest head_sum;
 };
 
-bool cache_index_write(const char *path, const struct cache_index *index)
+void cache_index_pack(const struct cache_index *index, struct text *whole)
 {
 	struct arena arena = {0};
-	struct text head = {.arena = &arena}, rest = {.arena = &arena}, whole = {.arena = &arena};
+	struct text head = {.arena = &arena}, rest = {.arena = &arena};
 	struct preamble preamble;
-	bool ok;
 
 	for (uint32_t i = 0; i < index->files.count; i++)
 		pack_rest(&rest, &index->files.at[i]);
@@ -159,9 +158,19 @@ bool cache_index_write(const char *path, const struct cache_index *index)
 	preamble.head_length = head.length;
 	preamble.rest_length = rest.length;
 	preamble.head_sum = digest_bytes(head.at, head.length);
-	text_add(&whole, (const char *)&preamble, sizeof(preamble));
-	text_add(&whole, head.at, head.length);
-	text_add(&whole, text_chars(&rest), rest.length);
+	text_add(whole, (const char *)&preamble, sizeof(preamble));
+	text_add(whole, head.at, head.length);
+	text_add(whole, text_chars(&rest), rest.length);
+	arena_release(&arena);
+}
+
+bool cache_index_write(const char *path, const struct cache_index *index)
+{
+	struct arena arena = {0};
+	struct text whole = {.arena = &arena};
+	bool ok;
+
+	cache_index_pack(index, &whole);
 	ok = file_write(path, whole.at, whole.length);
 	arena_release(&arena);
 	return ok;
@@ -316,6 +325,13 @@ bool cache_index_read(struct arena *arena, const char *path, struct cache_index 
 	return !in.broken;
 }
 
+static bool unpack_all_rests(struct unpacking *in, struct cache_index *index)
+{
+	for (uint32_t i = 0; i < index->files.count && !in->broken; i++)
+		unpack_rest(in, &index->files.at[i], index->files.count);
+	return !in->broken;
+}
+
 bool cache_index_read_rest(struct arena *arena, const char *path, struct cache_index *index)
 {
 	FILE *file = fopen(path, "rbe");
@@ -333,7 +349,33 @@ bool cache_index_read_rest(struct arena *arena, const char *path, struct cache_i
 	if (!in.at || !digest_same(index->rest_sum, digest_bytes(in.at, length)))
 		return false;
 	in.end = in.at + length;
-	for (uint32_t i = 0; i < index->files.count && !in.broken; i++)
-		unpack_rest(&in, &index->files.at[i], index->files.count);
-	return !in.broken;
+	return unpack_all_rests(&in, index);
+}
+
+bool cache_index_unpack(struct arena *arena, const char *bytes, size_t length,
+                        struct cache_index *index)
+{
+	struct unpacking in = {.arena = arena};
+	struct preamble preamble;
+
+	*index = (struct cache_index){0};
+	if (length < sizeof(preamble))
+		return false;
+	memcpy(&preamble, bytes, sizeof(preamble));
+	length -= sizeof(preamble);
+	bytes += sizeof(preamble);
+	if (memcmp(preamble.magic, magic, sizeof(magic)) != 0 || preamble.head_length > length ||
+	    preamble.rest_length != length - preamble.head_length ||
+	    !digest_same(preamble.head_sum, digest_bytes(bytes, (size_t)preamble.head_length)))
+		return false;
+	in.at = bytes;
+	in.end = bytes + preamble.head_length;
+	unpack_all_heads(&in, index);
+	bytes += preamble.head_length;
+	length -= (size_t)preamble.head_length;
+	if (in.broken || !digest_same(index->rest_sum, digest_bytes(bytes, length)))
+		return false;
+	in.at = bytes;
+	in.end = bytes + length;
+	return unpack_all_rests(&in, index);
 }

@@ -7,6 +7,7 @@
  * says what each result depends on, and is read only when something changed.
  * One file, replaced as a whole, with checksums: it is there or it is not. */
 
+#include "analyzer/base/bug.h"
 #include "analyzer/base/hash.h"
 #include "analyzer/base/vec.h"
 #include "analyzer/engine/packing.h"
@@ -31,6 +32,14 @@ struct cached_bytes {
 
 typedef VEC(uint32_t) place_list; /* in the index */
 
+/* What is reported in a file when just these findings are in it. */
+struct cached_telling {
+	struct digest judged;
+	uint32_t suppressed;
+	struct cached_bytes results;
+	place_list replayed;
+};
+
 struct cached_file {
 	const char *path; /* as given; of an imported file its normal path */
 	struct file_stamp stamp;
@@ -51,6 +60,9 @@ struct cached_file {
 	place_list asked;          /* ... and that its body does when it is imported */
 	place_list replayed;       /* modules that the replays of its loops rest on */
 	struct digest judged;      /* all findings in it, before comments and replays */
+	/* of what shards left, put together; not packed: */
+	VEC(struct cached_telling) others;
+	bool is_open; /* one of them saw less of the project than all did */
 };
 
 struct cached_folder {
@@ -70,6 +82,10 @@ struct cache_index {
 bool cache_index_read(struct arena *arena, const char *path, struct cache_index *index);
 /* False: the file is another by now, or broken. */
 bool cache_index_read_rest(struct arena *arena, const char *path, struct cache_index *index);
+/* All of it as bytes, and back: false when they are something else. */
+void cache_index_pack(const struct cache_index *index, struct text *out);
+GL_MUST_USE bool cache_index_unpack(struct arena *arena, const char *bytes, size_t length,
+                                    struct cache_index *index);
 /* False: it could not be written; nothing is left half done. */
 bool cache_index_write(const char *path, const struct cache_index *index);
 

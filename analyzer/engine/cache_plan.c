@@ -115,7 +115,7 @@ bool cache_plan_check_lookups(struct cache_plan *plan)
 	return any;
 }
 
-static bool any_of(const bool *marks, const place_list *places)
+bool cache_plan_any(const bool *marks, const place_list *places)
 {
 	for (uint32_t i = 0; i < places->count; i++) {
 		if (marks[places->at[i]])
@@ -134,7 +134,8 @@ static void find_moved(struct cache_plan *plan)
 		again = false;
 		for (uint32_t i = 0; i < index->files.count; i++) {
 			if (plan->moved[i] ||
-			    (!plan->changed[i] && !any_of(plan->moved, &index->files.at[i].asked)))
+			    (!plan->changed[i] &&
+			     !cache_plan_any(plan->moved, &index->files.at[i].asked)))
 				continue;
 			plan->moved[i] = again = true;
 		}
@@ -149,8 +150,9 @@ void cache_plan_touch(struct cache_plan *plan)
 	for (uint32_t i = 0; i < index->files.count; i++) {
 		const struct cached_file *file = &index->files.at[i];
 
-		plan->touched[i] |= plan->changed[i] || any_of(plan->moved, &file->used);
-		plan->reported[i] |= plan->changed[i] || any_of(plan->changed, &file->replayed);
+		plan->touched[i] |= plan->changed[i] || cache_plan_any(plan->moved, &file->used);
+		plan->reported[i] |=
+		        plan->changed[i] || cache_plan_any(plan->changed, &file->replayed);
 	}
 }
 
@@ -224,6 +226,8 @@ void cache_plan_open(struct run *run)
 	if (!run->cache.usable)
 		return;
 	plan->changed = run->cache.file_changed;
+	for (uint32_t i = 0; i < index->files.count; i++)
+		plan->changed[i] |= index->files.at[i].is_open;
 	plan->moved = arena_array(&run->arena, bool, index->files.count + 1);
 	plan->touched = arena_array(&run->arena, bool, index->files.count + 1);
 	plan->reported = arena_array(&run->arena, bool, index->files.count + 1);
@@ -232,5 +236,6 @@ void cache_plan_open(struct run *run)
 	cache_plan_check_lookups(plan);
 	cache_plan_touch(plan);
 	run_cache_mark(run);
-	run->cache.reuses_all = run->cache.same_files && !any_touched(plan);
+	run->cache.reuses_all =
+	        !run->settings->joined && run->cache.same_files && !any_touched(plan);
 }

@@ -38,6 +38,8 @@ void cache_plan_open(struct run *run);
 void cache_plan_touch(struct cache_plan *plan);
 /* Files whose look-ups may end elsewhere now change; false: there is none. */
 bool cache_plan_check_lookups(struct cache_plan *plan);
+/* Whether one of the places is marked. */
+bool cache_plan_any(const bool *marks, const place_list *places);
 void cache_plan_add_delta(struct cache_plan *plan, const char *normal);
 
 /* cache_widen.c: says of each file what is to be done with it. */

@@ -379,30 +379,25 @@ static void collect_files(struct storing *storing)
 	add_replayed(storing);
 }
 
-/* Only stamps are brought up to date. */
-static bool write_as_it_is(struct run *run)
-{
-	return cache_index_write(run->cache.path, &run->cache.index);
-}
-
 void run_cache_store(struct run *run)
 {
 	struct storing storing = {.run = run};
 	bool written;
 
-	if (!run->cache.path || project_is_full(run->project) ||
+	if (!run->cache.records || run->settings->joined || project_is_full(run->project) ||
 	    (run->cache.reuses_all && !run->cache.is_stale))
 		return;
-	/* A folder that cannot be written to only means no cache. */
-	if (!make_folder(run))
-		return;
-	if (run->cache.reuses_all) {
-		written = write_as_it_is(run);
-	} else {
+	if (!run->cache.reuses_all) {
 		collect_files(&storing);
 		run_cache_folders(run, &storing.index);
-		written = cache_index_write(run->cache.path, &storing.index);
+		run->cache.left = storing.index;
+		run->cache.leaves = true;
 	}
+	/* A folder that cannot be written to only means no cache. */
+	if (!run->cache.path || !make_folder(run))
+		return;
+	written = cache_index_write(run->cache.path,
+	                            run->cache.reuses_all ? &run->cache.index : &run->cache.left);
 	if (written)
 		cache_prune(run->settings->cache);
 }

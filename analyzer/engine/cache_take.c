@@ -124,7 +124,7 @@ static void tell_found(struct run *run, const struct file_events *events, struct
 
 	file->used = (file_list){0};
 	found_tell(&run->arena, run->rules, events, found);
-	if (!run->cache.path)
+	if (!run->cache.records)
 		return;
 	for (uint32_t i = 0; i < events->used.count; i++)
 		vec_push(&run->arena, &file->used, events->used.at[i]);
@@ -220,17 +220,11 @@ static bool take_results(struct taking *taking, struct cached_bytes results)
 
 static bool take_linted(struct taking *taking, const struct run_file *file)
 {
-	struct outcome *outcome = &taking->run->outcome;
-
-	if (!file->reused || !run_is_in_shard(taking->run, file->path))
+	if (!file->reused)
 		return true;
-	outcome->suppressed += file->cached->suppressed;
-	if (!file->cached->is_broken) {
-		outcome->files++;
-		outcome->from_cache += file->known;
-		outcome->analysed += !file->known && file->cached->analysed;
-		outcome->left_out += !file->cached->analysed;
-	}
+	taking->run->outcome.suppressed += file->cached->suppressed;
+	if (!file->cached->is_broken)
+		run_count_file(taking->run, file, file->cached->analysed);
 	return take_results(taking, file->cached->results);
 }
 

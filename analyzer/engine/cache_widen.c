@@ -1,5 +1,6 @@
 /* What turns out to be needed once files are loaded and analysed. */
 
+#include <stddef.h>
 #include <string.h>
 
 #include "analyzer/engine/cache_plan.h"
@@ -29,7 +30,8 @@ static void need_all_of(struct run *run, bool *seen, uint32_t start)
 
 static bool is_start(const struct run *run, const struct cached_file *file)
 {
-	return file->linted && (file->matters || run->settings->no_skip);
+	return file->linted && (file->matters || run->settings->no_skip) &&
+	       run_is_in_shard(run, file->path);
 }
 
 /* Imports are followed from what the scan left, as project_load does; `kept` has
@@ -77,6 +79,12 @@ bool *run_cache_kept(struct run *run)
 	return kept;
 }
 
+/* Not linted in this run, or not by it: loaded for the sake of others. */
+static bool is_only_imported(const struct run *run, const struct cached_file *file)
+{
+	return !file->linted || !run_is_in_shard(run, file->path);
+}
+
 /* Of what is needed, files that are only imported: loaded by name, since who
  * imports them may not be. */
 static void mark_imported(struct run *run, const bool *seen)
@@ -86,7 +94,8 @@ static void mark_imported(struct run *run, const bool *seen)
 
 	follow_imports(run, kept);
 	for (uint32_t i = 0; i < index->files.count; i++)
-		run->cache.plan->imported[i] |= seen[i] && kept[i] && !index->files.at[i].linted;
+		run->cache.plan->imported[i] |=
+		        seen[i] && kept[i] && is_only_imported(run, &index->files.at[i]);
 }
 
 void run_cache_mark(struct run *run)
@@ -120,6 +129,10 @@ void run_cache_add_imported(struct run *run)
 		if (plan->imported[i])
 			project_add_imported(run->project, run->cache.index.files.at[i].normal);
 	}
+	for (uint32_t i = 0; i < run->file_count; i++) {
+		if (run->files[i].asked_for)
+			project_add_imported(run->project, run->files[i].normal);
+	}
 }
 
 /* after loading */
@@ -131,7 +144,7 @@ static bool need_imported(struct run *run, const bool *kept, const char *normal)
 	struct name_entry *entry = name_table_find(&plan->by_normal, normal);
 	const uint32_t place = entry ? entry->value - 1 : 0;
 
-	if (!entry || run->cache.index.files.at[place].linted || !kept[place] ||
+	if (!entry || !is_only_imported(run, &run->cache.index.files.at[place]) || !kept[place] ||
 	    plan->imported[place] || run_has_loaded(run, normal))
 		return false;
 	plan->imported[place] = true;
@@ -144,11 +157,10 @@ static bool need(struct run *run, const bool *kept, const char *normal)
 	struct name_entry *entry = name_table_find(&run->cache.plan->linted, normal);
 	struct run_file *file = entry ? &run->files[entry->value - 1] : NULL;
 
-	if (!file)
-		return need_imported(run, kept, normal);
+	bool wider = need_imported(run, kept, normal);
 
-	if (!file->known || file->needed)
-		return false;
+	if (!file || !file->known || file->needed)
+		return wider;
 	file->needed = true;
 	return true;
 }
@@ -173,12 +185,31 @@ static bool need_candidates(struct run *run, const bool *kept, struct project_lo
 	return wider;
 }
 
+/* Files to be told of anew whose code is there because of others that are not
+ * loaded. */
+static bool need_told(struct run *run, const bool *kept)
+{
+	bool *imported = run->cache.plan->imported;
+	bool wider = false;
+
+	for (uint32_t i = 0; i < run->file_count; i++) {
+		const struct run_file *file = &run->files[i];
+		const ptrdiff_t place = file->cached - run->cache.index.files.at;
+
+		if (!file->cached || file->reused || !file->loaded || file->loaded->wanted ||
+		    !kept[place] || imported[place])
+			continue;
+		imported[place] = wider = true;
+	}
+	return wider;
+}
+
 static bool need_what_was_looked_up(struct run *run)
 {
 	const uint32_t files = project_file_count(run->project);
 	const uint32_t lookups = project_lookup_count(run->project);
 	const bool *kept = run_cache_kept(run);
-	bool wider = false;
+	bool wider = need_told(run, kept);
 
 	for (uint32_t i = 0; i < files; i++) {
 		const struct project_file *file = project_file_at(run->project, i);
@@ -287,6 +318,25 @@ static struct digest judged_digest(struct run *run, uint32_t first, uint32_t end
 	return digest_bytes(packed.at, packed.length);
 }
 
+/* One of the shards may have told just these findings. */
+static bool adopt(const struct run *run, uint32_t place, struct digest judged)
+{
+	struct cached_file *file = &run->cache.index.files.at[place];
+
+	for (uint32_t i = 0; i < file->others.count; i++) {
+		const struct cached_telling *other = &file->others.at[i];
+
+		if (!digest_same(other->judged, judged) ||
+		    cache_plan_any(run->cache.plan->changed, &other->replayed))
+			continue;
+		file->judged = judged;
+		file->suppressed = other->suppressed;
+		file->results = other->results;
+		return true;
+	}
+	return false;
+}
+
 static void tell_anew(struct settling *settling, struct run_file *file)
 {
 	if (!file->reused)
@@ -298,10 +348,13 @@ static void tell_anew(struct settling *settling, struct run_file *file)
 
 static void settle_linted(struct settling *settling, struct run_file *file, struct digest judged)
 {
+	uint32_t place;
+
 	if (!file->cached)
 		return;
-	settling->has_findings[file->cached - settling->run->cache.index.files.at] = true;
-	if (!digest_same(judged, file->cached->judged))
+	place = (uint32_t)(file->cached - settling->run->cache.index.files.at);
+	settling->has_findings[place] = true;
+	if (!digest_same(judged, file->cached->judged) && !adopt(settling->run, place, judged))
 		tell_anew(settling, file);
 }
 
@@ -312,7 +365,8 @@ static void settle_imported(struct settling *settling, uint32_t place, struct di
 	const struct cached_file *file = &settling->run->cache.index.files.at[place];
 
 	settling->has_findings[place] = true;
-	if (digest_same(judged, file->judged) && !plan->reported[place])
+	if ((digest_same(judged, file->judged) || adopt(settling->run, place, judged)) &&
+	    !plan->reported[place])
 		return;
 	plan->reported[place] = true;
 	if (run_has_loaded(settling->run, file->normal))
@@ -365,7 +419,7 @@ bool run_cache_settle(struct run *run)
 	        .has_findings = arena_array(&run->arena, bool, files + 1),
 	};
 
-	if (!run->cache.path || run->cache.reuses_all)
+	if (!run->cache.records || run->cache.reuses_all)
 		return false;
 	run->cache.plan->judged.count = run->cache.plan->judged.room = 0;
 	for (uint32_t i = 0, next; i < findings->count; i = next) {

@@ -51,7 +51,7 @@ static bool is_looked_at(const struct run *run, const struct project_file *file)
 
 	if (!owner)
 		return has_findings(run, file->source);
-	return !owner->reused && run_is_in_shard(run, file->source->path);
+	return !owner->reused && (!file->waits || file->lowered.module);
 }
 
 void run_suppress(struct run *run)

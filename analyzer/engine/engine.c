@@ -46,7 +46,9 @@ static void add_files(struct run *run)
 
 		if (!file->source || file->has_no_language || (file->known && !file->needed))
 			continue;
-		if (file->known)
+		if (!run_is_in_shard(run, file->path))
+			project_add_waiting(run->project, file->source);
+		else if (file->known)
 			project_add_known(run->project, file->source);
 		else
 			project_add(run->project, file->source);
@@ -95,6 +97,19 @@ static void add_skip(struct run *run, const struct source *source, struct span s
 	vec_push(&run->arena, &run->outcome.skipped, skipped);
 }
 
+/* What shards found counts as found by the one run that they are. */
+void run_count_file(struct run *run, const struct run_file *file, bool was_analysed)
+{
+	const bool is_old = file->known && !run->settings->joined;
+
+	if (!run_is_in_shard(run, file->path))
+		return;
+	run->outcome.files++;
+	run->outcome.from_cache += is_old;
+	run->outcome.analysed += !is_old && was_analysed;
+	run->outcome.left_out += !was_analysed;
+}
+
 /* What a file could not tell: bytes that are no text, code that is no code. */
 static void collect_gaps(struct run *run)
 {
@@ -102,12 +117,9 @@ static void collect_gaps(struct run *run)
 		const struct project_file *file = run->files[i].loaded;
 		const struct ir_module *module = file ? file->lowered.module : NULL;
 
-		if (!file || run->files[i].reused || !run_is_in_shard(run, file->source->path))
+		if (!file || run->files[i].reused)
 			continue;
-		run->outcome.files++;
-		run->outcome.from_cache += run->files[i].known;
-		run->outcome.analysed += module && !run->files[i].known;
-		run->outcome.left_out += !module;
+		run_count_file(run, &run->files[i], module != NULL);
 		for (uint32_t k = 0; k < file->source->notes.count; k++)
 			add_skip(run, file->source, file->source->notes.at[k].span,
 			         file->source->notes.at[k].message);
@@ -122,11 +134,16 @@ static void finish(struct run *run)
 	const struct engine_settings *settings = run->settings;
 
 	run_filter(run);
+	if (settings->shards)
+		run_shard_filter(run);
 	if (settings->diff_base)
 		run->error = diff_filter(&run->arena, settings->diff_base, &run->outcome);
 	if (settings->baseline && !run->error)
 		run->error = baseline_filter(&run->arena, settings->baseline, settings->root,
 		                             &run->outcome);
+	/* What is gone can only be told by all shards together. */
+	if (settings->shards)
+		run->outcome.stale.count = 0;
 	outcome_sort(&run->outcome);
 }
 
@@ -140,7 +157,7 @@ static bool find_all(struct run *run)
 		} while (run_cache_widen(run));
 		if (!run_find(run))
 			return false;
-	} while (run_cache_settle(run));
+	} while (run_cache_settle(run) || run_shard_widen(run));
 	return true;
 }
 
@@ -175,7 +192,7 @@ static bool run_all(struct run *run)
 		if (!find_all(run))
 			return false;
 		tell_all(run);
-	} while (run_cache_widen(run));
+	} while (run_cache_widen(run) || run_shard_widen(run));
 	run_cache_store(run);
 	if (!run_cache_take(run))
 		return false;
@@ -209,7 +226,7 @@ bool run_has_loaded(const struct run *run, const char *normal)
 {
 	for (uint32_t i = 0; i < project_file_count(run->project); i++) {
 		if (!strcmp(project_file_at(run->project, i)->path, normal))
-			return true;
+			return project_file_at(run->project, i)->wanted;
 	}
 	return false;
 }

@@ -32,6 +32,8 @@ struct file_terms {
 	file_ignore_list ignores;
 };
 
+struct cache_index;
+
 struct engine_settings {
 	const char *const *paths; /* "-" is standard input */
 	uint32_t path_count;
@@ -46,6 +48,7 @@ struct engine_settings {
 	const model_list *models; /* NULL: none; complete once the files are found */
 	const char *root;          /* absolute: what fingerprints are relative to */
 	uint32_t shard, shards;    /* from 1; shards 0: everything */
+	struct cache_index *joined; /* what the shards of this run left; NULL: it has none */
 	const char *baseline;      /* NULL: none */
 	const char *diff_base;     /* a git revision; NULL: none */
 	const char *cache;         /* the folder of the cache; NULL: none */
@@ -60,6 +63,8 @@ struct run;
 struct run *engine_run(const struct engine_settings *settings, struct rule_table rules);
 void run_close(struct run *run);
 
+/* What this run leaves, for `joined`; nothing where nothing was noted. */
+void run_record(struct run *run, struct text *out);
 const char *run_error(const struct run *run); /* NULL: none */
 struct outcome *run_outcome(struct run *run);
 const struct project *run_project(const struct run *run);

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "analyzer/base/hash.h"
 #include "analyzer/engine/run.h"
 
 static void add_failure(struct run *run, const char *path, const char *reason)
@@ -46,15 +45,6 @@ void run_find_files(struct run *run)
 	list_files(run);
 }
 
-/* By the path's hash, so that a part stays the same when others are added. */
-bool run_is_in_shard(const struct run *run, const char *path)
-{
-	const struct engine_settings *settings = run->settings;
-
-	return !settings->shards ||
-	       hash_bytes(path, strlen(path)) % settings->shards == settings->shard - 1;
-}
-
 static void read_file(void *context, size_t index, unsigned worker)
 {
 	struct run *run = context;
@@ -63,7 +53,7 @@ static void read_file(void *context, size_t index, unsigned worker)
 	(void)worker;
 	if ((file->known && !file->needed) || file->source)
 		return;
-	if (run->cache.path && !file_stamp_take(file->path, &file->stamp))
+	if (run->cache.records && !file_stamp_take(file->path, &file->stamp))
 		file->stamp = (struct file_stamp){0};
 	if (!strcmp(file->path, "-")) {
 		file->path = run->settings->stdin_path;
@@ -71,7 +61,7 @@ static void read_file(void *context, size_t index, unsigned worker)
 	} else {
 		file->source = source_open(&file->arena, file->path, &file->problem);
 	}
-	if (run->cache.path && file->source)
+	if (run->cache.records && file->source)
 		file->digest = digest_bytes(file->source->bytes, file->source->size);
 }
 
@@ -86,8 +76,7 @@ static void tell_problem(struct run *run, const struct run_file *file)
 
 	if (file->problem.failure == SOURCE_NOT_OURS && !file->named)
 		return;
-	if (run_is_in_shard(run, file->path))
-		vec_push(&run->arena, &run->unread, skipped);
+	vec_push(&run->arena, &run->unread, skipped);
 }
 
 static void tell_no_language(struct run *run, const struct run_file *file)

@@ -105,7 +105,6 @@ void run_filter(struct run *run)
 		const struct rule_choice *choice = &filter->choices[finding->rule - run->rules.at];
 
 		if (!choice->on || finding->confidence < filter->terms->least_confidence ||
-		    !run_is_in_shard(run, finding->source->path) ||
 		    is_ignored_in_file(run, filter, finding))
 			continue;
 		if (finding->replay.refuted) {

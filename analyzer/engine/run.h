@@ -24,6 +24,7 @@ struct run_file {
 	const struct cached_file *cached; /* what the last run left of it; NULL: nothing */
 	bool known;                       /* what its analysis finds is taken from there */
 	bool needed;                      /* loaded all the same */
+	bool asked_for;                   /* not ours, but its code is looked at */
 	bool is_told_anew;                /* what is found in it changed */
 	bool reused;                      /* what is reported in it is taken as it is */
 	struct cached_bytes found;        /* of this run's analysis */
@@ -33,9 +34,12 @@ struct run_file {
 struct cache_plan;
 
 struct run_cache {
-	const char *path;         /* NULL: there is none */
+	const char *path;         /* NULL: nothing is kept on disk */
+	bool records;             /* what results rest on is noted */
 	uint64_t started;         /* nanoseconds */
-	struct cache_index index; /* of the last run */
+	struct cache_index index; /* of the last run, or of all shards */
+	struct cache_index left;  /* what this run leaves */
+	bool leaves;              /* there is such a thing */
 	bool usable;              /* there is such an index */
 	bool same_files;          /* ... over the very files of this run */
 	bool is_stale;            /* its stamps are, though nothing changed */
@@ -84,10 +88,13 @@ struct run {
 /* files.c */
 void run_find_files(struct run *run);
 void run_read_files(struct run *run);
+/* Whether the file is this run's to look at; others only serve it. */
 bool run_is_in_shard(const struct run *run, const char *path);
 /* cache_widen.c: what is loaded without being linted */
 void run_cache_add_imported(struct run *run);
 /* engine.c */
+void run_count_file(struct run *run, const struct run_file *file, bool was_analysed);
+/* ... and its code with it */
 bool run_has_loaded(const struct run *run, const char *normal);
 /* cache.c: what need not be analysed again */
 void run_cache_plan(struct run *run);
@@ -97,6 +104,10 @@ void run_cache_close(struct run *run);
 bool run_cache_widen(struct run *run);
 /* After the analysis: whether results changed in files that are not loaded. */
 bool run_cache_settle(struct run *run);
+/* shard.c: whether the code of more files must be looked at */
+bool run_shard_widen(struct run *run);
+/* Leaves out what other shards tell. */
+void run_shard_filter(struct run *run);
 /* cache_take.c: the findings of all files' analyses, of this run or taken;
  * false: a file changed meanwhile. */
 GL_MUST_USE bool run_find(struct run *run);

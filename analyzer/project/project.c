@@ -115,12 +115,24 @@ static struct project_file *add_linted(struct project *project, const struct sou
 
 void project_add(struct project *project, const struct source *source)
 {
-	add_linted(project, source)->known = false;
+	struct project_file *file = add_linted(project, source);
+
+	file->known = file->waits = false;
 }
 
 void project_add_known(struct project *project, const struct source *source)
 {
 	add_linted(project, source)->known = true;
+}
+
+void project_add_waiting(struct project *project, const struct source *source)
+{
+	const uint32_t before = project->files.count;
+	struct project_file *file = add_linted(project, source);
+
+	/* another spelling of its path may be asked for */
+	if (project->files.count > before)
+		file->known = file->waits = true;
 }
 
 void project_add_imported(struct project *project, const char *path)
@@ -301,33 +313,48 @@ static void want_import(struct project *project, const struct project_file *from
 	lookups_add(project->lookups, lookup);
 }
 
-static const struct ir_inst *producer(const struct ir_func *func, const struct ir_inst *inst)
+/* `import a.b.c` runs a and a.b, too. */
+static void want_outer(struct project *project, const struct project_file *file, const char *dotted,
+                       struct arena *scratch)
 {
-	return &func->insts.at[ir_args(func, inst)[0].value.n];
+	const char *dot = *dotted == '.' ? NULL : strchr(dotted, '.');
+
+	for (; dot; dot = strchr(dot + 1, '.'))
+		want_import(project, file, arena_text(scratch, dotted, (size_t)(dot - dotted)),
+		            scratch);
 }
 
-/* `import a.b` and `from a import b`: b may be a module too. */
+/* `from a import b`: b may be a module, too. */
+static void want_member(struct project *project, const struct project_file *file,
+                        const char *module, const char *name, struct arena *scratch)
+{
+	struct text dotted = {.arena = scratch};
+
+	text_add_chars(&dotted, module);
+	if (module[strlen(module) - 1] != '.')
+		text_add_char(&dotted, '.');
+	text_add_chars(&dotted, name);
+	want_import(project, file, text_chars(&dotted), scratch);
+}
+
+/* What is imported from a module follows its import. */
 static void want_imports_of(struct project *project, const struct project_file *file,
                             const struct ir_func *func, struct arena *scratch)
 {
+	const char *module = NULL;
+
 	for (uint32_t i = 1; i < func->insts.count; i++) {
 		const struct ir_inst *inst = &func->insts.at[i];
-		struct text dotted = {.arena = scratch};
-		const char *module;
 
 		if (inst->op == OP_import) {
-			want_import(project, file,
+			module = intern_chars(project->names, (sym_id){inst->name}, NULL);
+			if (!inst->sub)
+				want_outer(project, file, module, scratch);
+			want_import(project, file, module, scratch);
+		} else if (inst->op == OP_import_from && module) {
+			want_member(project, file, module,
 			            intern_chars(project->names, (sym_id){inst->name}, NULL),
 			            scratch);
-		} else if (inst->op == OP_import_from && producer(func, inst)->op == OP_import) {
-			module = intern_chars(project->names, (sym_id){producer(func, inst)->name},
-			                      NULL);
-			text_add_chars(&dotted, module);
-			if (module[strlen(module) - 1] != '.')
-				text_add_char(&dotted, '.');
-			text_add_chars(&dotted,
-			               intern_chars(project->names, (sym_id){inst->name}, NULL));
-			want_import(project, file, text_chars(&dotted), scratch);
 		}
 	}
 }
@@ -436,7 +463,7 @@ void project_load(struct project *project, struct thread_pool *pool, bool no_ski
 	for (uint32_t i = 0; i < project->linted; i++)
 		project->files.at[i]->relevant = project->files.at[i]->matters || no_skip;
 	for (uint32_t i = 0; i < project->linted; i++)
-		if (project->files.at[i]->relevant)
+		if (project->files.at[i]->relevant && !project->files.at[i]->waits)
 			want(project, project->files.at[i]);
 	for (uint32_t i = 0; i < project->imported.count; i++) {
 		struct project_file *file = open_file(project, project->imported.at[i]);

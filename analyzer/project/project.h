@@ -20,6 +20,7 @@ struct project_file {
 	struct front_result lowered; /* .module NULL: not lowered */
 	bool linted;                 /* asked for, not only imported */
 	bool known;                  /* linted, and what is found in it is known already */
+	bool waits;                  /* lowered only if another file asks for it */
 	bool matters;                /* the scan found something of ours in it */
 	bool relevant;               /* it matters, or nothing is skipped */
 	bool wanted;                 /* lowered, or about to be */
@@ -62,8 +63,11 @@ void project_close(struct project *project);
 void project_add(struct project *project, const struct source *source);
 /* A linted file that others need, whose own findings are known. */
 void project_add_known(struct project *project, const struct source *source);
-/* A file that is not linted and in the project all the same: somebody whose own
- * imports need not be loaded imports it. */
+/* A linted file whose own findings nobody asks for here: it is looked at, and
+ * lowered when others import it. */
+void project_add_waiting(struct project *project, const struct source *source);
+/* A file that is not linted, or that waits, and is lowered all the same: somebody
+ * whose own imports need not be loaded imports it. */
 void project_add_imported(struct project *project, const char *path);
 void project_load(struct project *project, struct thread_pool *pool, bool no_skip);
 

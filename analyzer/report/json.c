@@ -1,6 +1,15 @@
 #include "analyzer/report/json_finding.h"
 #include "analyzer/report/report.h"
 
+static void json_shard(struct emitter *json, const struct report_shard *shard)
+{
+	emit_open_object(json, "shard");
+	emit_number(json, "part", shard->part);
+	emit_number(json, "parts", shard->parts);
+	emit_text(json, "record", shard->record);
+	emit_close_object(json);
+}
+
 /* One document: {version, findings, skipped, summary}. */
 void report_json(const struct report *report, struct text *out)
 {
@@ -18,6 +27,8 @@ void report_json(const struct report *report, struct text *out)
 		json_skipped(&json, NULL, &outcome->skipped.at[i]);
 	emit_close_array(&json);
 	json_summary(&json, "summary", outcome);
+	if (report->shard)
+		json_shard(&json, report->shard);
 	emit_close_object(&json);
 	text_add_char(out, '\n');
 }

@@ -220,7 +220,20 @@ static void add_counts(struct json_reading *reading, const json_t *summary)
 		         copy(reading, json_string_value(json_array_get(stale, i))));
 }
 
-static const char *read_root(struct json_reading *reading, const json_t *root)
+static const char *read_shard(struct json_reading *reading, const json_t *object,
+                              struct json_shard *shard)
+{
+	shard->part = number_of(object, "part");
+	shard->parts = number_of(object, "parts");
+	shard->record = text_of(reading, object, "record");
+	if (!shard->part || shard->part > shard->parts || shard->parts > UINT16_MAX ||
+	    !shard->record)
+		return "this is no json report of graphlint";
+	return NULL;
+}
+
+static const char *read_root(struct json_reading *reading, const json_t *root,
+                             struct json_shard *shard)
 {
 	const json_t *findings = json_object_get(root, "findings");
 	const json_t *skipped = json_object_get(root, "skipped");
@@ -228,6 +241,8 @@ static const char *read_root(struct json_reading *reading, const json_t *root)
 
 	if (!json_is_array(findings) || !json_is_array(skipped))
 		return "this is no json report of graphlint";
+	if (json_object_get(root, "shard"))
+		return read_shard(reading, json_object_get(root, "shard"), shard);
 	for (size_t i = 0; !complaint && i < json_array_size(findings); i++)
 		complaint = read_finding(reading, json_array_get(findings, i));
 	for (size_t i = 0; i < json_array_size(skipped); i++)
@@ -236,12 +251,13 @@ static const char *read_root(struct json_reading *reading, const json_t *root)
 	return complaint;
 }
 
-const char *json_report_read(struct json_reading *reading, const char *path)
+const char *json_report_read(struct json_reading *reading, const char *path,
+                             struct json_shard *shard)
 {
 	json_error_t error;
 	json_t *root =
 	        !strcmp(path, "-") ? json_loadf(stdin, 0, &error) : json_load_file(path, 0, &error);
-	const char *complaint = root ? read_root(reading, root) : copy(reading, error.text);
+	const char *complaint = root ? read_root(reading, root, shard) : copy(reading, error.text);
 
 	json_decref(root);
 	return complaint;

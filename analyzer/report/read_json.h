@@ -15,7 +15,15 @@ struct json_reading {
 	struct outcome outcome;
 };
 
-/* Adds a report's findings, skips and counts. Returns NULL, or what is wrong. */
-const char *json_report_read(struct json_reading *reading, const char *path);
+/* What a shard's report has besides; parts 0: it is none. */
+struct json_shard {
+	uint32_t part, parts;
+	const char *record;
+};
+
+/* Adds a report's findings, skips and counts; of a shard's report only what it has
+ * besides is read. Returns NULL, or what is wrong. */
+const char *json_report_read(struct json_reading *reading, const char *path,
+                             struct json_shard *shard);
 
 #endif

@@ -8,8 +8,15 @@
 #include "analyzer/finding/outcome.h"
 #include "analyzer/finding/rule.h"
 
+/* Of a shard, for json: what it takes to put it together with the others. */
+struct report_shard {
+	uint32_t part, parts; /* from 1 */
+	const char *record;   /* base64 */
+};
+
 struct report {
 	const struct outcome *outcome;
+	const struct report_shard *shard; /* NULL: it is the whole */
 	struct rule_table rules;
 	const char *version;
 	const char *root;     /* absolute folder that locations are told from */
