@@ -493,6 +493,8 @@ void loop_note_item(struct analysis *a, const struct activation *act, const stru
 /* What the innermost loop around an instruction goes over. */
 unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
                      uint32_t inst);
+/* Does the loop go on after the instruction, but by an exception? */
+bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop);
 /* In one round of its innermost loop, whose number the code asks for. */
 bool happens_once(const struct analysis *a, const struct activation *act, uint32_t inst);
 /* What the loops around an instruction go over that the holder outlives. */

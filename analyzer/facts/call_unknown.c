@@ -181,7 +181,8 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act, 
 		def_of(a, receiver)->proven_module = true;
 		return apply_api(a, act, state, full, entry);
 	}
-	if (strcmp(name, "backward") == 0 && call.count > 0)
+	if (strcmp(name, "backward") == 0 && call.count > 0 && call.at[0].keyword.n == 0 &&
+	    value_may_carry(a, state, call.at[0].value))
 		full = call; /* accelerator.backward(loss), fabric.backward(loss) */
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
 		entry = method_entry(a, classes[i], name);

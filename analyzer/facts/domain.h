@@ -166,7 +166,7 @@ struct def {
 	bool passed;   /* code that is not known got it */
 	bool watched;  /* an event asks what it still saves when its iteration ends */
 	bool escaped;
-	bool used_again; /* by an operation after a backward that kept its graph */
+	bool used_again; /* after a backward that kept its graph: by an operation, by another one */
 	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
 	bool read;       /* container: something looks at what it holds */
 	bool no_tensor;  /* UNKNOWN: a test has said so */

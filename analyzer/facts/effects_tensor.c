@@ -569,6 +569,27 @@ static void note_backward(struct effect *e, bool retains)
 	e->a->backward_now = UINT32_C(1) << site_note(e->a, &e->a->backwards, site) % 32;
 }
 
+static bool is_captured(struct effect *e, object_id id)
+{
+	for (uint32_t s = 1; s < e->act->func->slots.count; s++)
+		if (e->act->func->slots.at[s].kind == SLOT_FREE &&
+		    value_has(e->a, slot_read(e->a, e->act, e->state, s), id))
+			return true;
+	return false;
+}
+
+/* Others may run backward through the graph of what comes from elsewhere: an argument of
+ * an unknown caller, something of theirs, or what a closure has, which may run again. */
+static bool is_seen_whole(struct effect *e, object_id loss)
+{
+	const struct def *def = def_of(e->a, loss);
+
+	if (loss.n == 0 || is_captured(e, loss))
+		return false;
+	return def->kind != OBJECT_UNKNOWN ||
+	       (def->inst != 0 && def->func->insts.at[def->inst].op == OP_call);
+}
+
 value_id effect_backward(struct effect *e)
 {
 	value_id losses = effect_target(e);
@@ -581,7 +602,7 @@ value_id effect_backward(struct effect *e)
 	if (create)
 		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
 		           (object_id){0});
-	else if (retain)
+	else if (retain && is_seen_whole(e, value_single(e->a, losses)))
 		event_note(e->a, e->act, e->call.inst, EVENT_RETAIN, (object_id){0},
 		           value_single(e->a, losses));
 	graph_backward(e->a, e->state, losses, retain);

@@ -432,6 +432,9 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 
 		mark_reached(a, state, id, retain);
 		object = object_write(a, state, id);
+		if (object->flags & O_RETAINED && def_of(a, id)->kind == OBJECT_TENSOR &&
+		    !is_older(id))
+			def_of(a, id)->used_again = true; /* the next round of an inner loop */
 		if (retain) {
 			object->flags |= O_RETAINED;
 			continue;

@@ -349,6 +349,45 @@ static bool ends_with_forward(const struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* Does the loop around an instruction go on to another round without an exception? */
+static bool comes_round(const struct analysis *a, const struct pending *p, context_id where,
+                        loop_id loop)
+{
+	const struct context *c = context_get(a, where);
+	uint32_t inst = p->inst;
+
+	for (context_id at = p->context; at.n != where.n; at = context_get(a, at)->parent)
+		inst = context_get(a, at)->call;
+	return goes_round(c->func, inst, loop);
+}
+
+/* Made by a function of torch; what has a method of tensors may be something else. */
+static bool is_computed(const struct def *def)
+{
+	const char *name = def->kind == OBJECT_TENSOR && def->api ? api_name(def->api) : "";
+
+	return strncmp(name, "torch.", 6) == 0 && strncmp(name, "torch.Tensor.", 13) != 0;
+}
+
+static bool computes_inside(const struct analysis *a, context_id where, loop_id loop)
+{
+	for (uint32_t i = 1; i < a->defs.count; i++)
+		if (is_computed(&a->defs.at[i]) && made_inside(a, &a->defs.at[i], where, loop))
+			return true;
+	return judge_any_inside(a, &a->runs, where, loop) ||
+	       judge_any_inside(a, &a->backwards, where, loop);
+}
+
+/* Steps compute something; what comes after a failure is no step. */
+static bool is_flushed_each_step(const struct analysis *a, const struct pending *p)
+{
+	context_id where;
+	loop_id loop;
+
+	return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop) &&
+	       computes_inside(a, where, loop) && comes_round(a, p, where, loop);
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
@@ -369,6 +408,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_DATA_STORE:
 		return outputs_pile_up(a, p);
 	case EVENT_FLUSH:
+		return is_flushed_each_step(a, p);
 	case EVENT_SYNC:
 		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
 	case EVENT_CREATE_GRAPH:

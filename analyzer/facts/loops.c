@@ -224,6 +224,32 @@ static bool asks_round(const struct ir_func *func, const struct ir_block *header
 	       is_counter(func, header, left);
 }
 
+bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop)
+{
+	const uint32_t header = func->loops.at[loop.n].header.n;
+	struct arena scratch = {0};
+	bool *met = arena_array(&scratch, bool, func->blocks.count + 1);
+	uint32_t *todo = arena_array(&scratch, uint32_t, func->blocks.count + 1);
+	uint32_t count = 0;
+	bool found = false;
+
+	todo[count++] = block_of(func, inst).n;
+	while (count > 0 && !found) {
+		const struct ir_block *b = &func->blocks.at[todo[--count]];
+
+		for (int way = 0; way < 2; way++) {
+			const uint32_t next = b->succ[way].n;
+
+			found |= next == header;
+			if (next && !met[next])
+				todo[count++] = next;
+			met[next] = true;
+		}
+	}
+	arena_release(&scratch);
+	return found;
+}
+
 bool happens_once(const struct analysis *a, const struct activation *act, uint32_t inst)
 {
 	const struct ir_func *func = act->func;

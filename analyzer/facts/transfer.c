@@ -102,6 +102,25 @@ static value_id compare_identity(struct analysis *a, value_id left, value_id rig
 	return value_flags(a, V_NUMBER);
 }
 
+/* A thing of its own, which equals no text and no number. */
+static bool is_no_constant(struct analysis *a, struct state *state, object_id id)
+{
+	switch (id.n ? def_of(a, id)->kind : OBJECT_NONE) {
+	case OBJECT_FUNCTION:
+	case OBJECT_CLASS:
+	case OBJECT_NAMESPACE:
+	case OBJECT_BOUND:
+	case OBJECT_LIST:
+	case OBJECT_TUPLE:
+	case OBJECT_DICT:
+		return true;
+	case OBJECT_INSTANCE:
+		return object_read(state, id)->flags & O_MODULE;
+	default:
+		return false;
+	}
+}
+
 static value_id do_compare(struct analysis *a, struct activation *act, struct state *state,
                            uint32_t at)
 {
@@ -123,6 +142,9 @@ static value_id do_compare(struct analysis *a, struct activation *act, struct st
 	case SUB_compare_not_equal:
 		if (is_const(a, x) && is_const(a, y) && def_of(a, x)->sub == def_of(a, y)->sub)
 			return truth(a, (x.n == y.n) == (inst->sub == SUB_compare_equal));
+		if ((is_const(a, x) && is_no_constant(a, state, y)) ||
+		    (is_const(a, y) && is_no_constant(a, state, x)))
+			return truth(a, inst->sub == SUB_compare_not_equal);
 		break;
 	default:
 		break;
