@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { AG_MAX_DIMS = 8 };
 
 struct ag_ctx;
@@ -253,35 +257,70 @@ struct ag_tensor *ag_call1(struct ag_ctx *ctx, enum ag_op op, const struct ag_va
 
 static inline struct ag_value ag_none(void)
 {
-	return (struct ag_value){.kind = AG_NONE};
+	struct ag_value v;
+
+	v.kind = AG_NONE;
+	v.count = 0;
+	v.as.i = 0;
+	return v;
 }
 static inline struct ag_value ag_bool(bool b)
 {
-	return (struct ag_value){.kind = AG_BOOL, .as.b = b};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_BOOL;
+	v.as.b = b;
+	return v;
 }
 static inline struct ag_value ag_int(int64_t i)
 {
-	return (struct ag_value){.kind = AG_INT, .as.i = i};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_INT;
+	v.as.i = i;
+	return v;
 }
 static inline struct ag_value ag_float(double f)
 {
-	return (struct ag_value){.kind = AG_FLOAT, .as.f = f};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_FLOAT;
+	v.as.f = f;
+	return v;
 }
 static inline struct ag_value ag_text(const char *text, size_t length)
 {
-	return (struct ag_value){.kind = AG_TEXT, .count = (uint32_t)length, .as.text = text};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_TEXT;
+	v.count = (uint32_t)length;
+	v.as.text = text;
+	return v;
 }
 static inline struct ag_value ag_type(enum ag_dtype dtype)
 {
-	return (struct ag_value){.kind = AG_DTYPE, .as.dtype = dtype};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_DTYPE;
+	v.as.dtype = dtype;
+	return v;
 }
 static inline struct ag_value ag_arg(struct ag_tensor *t)
 {
-	return (struct ag_value){.kind = AG_TENSOR, .as.tensor = t};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_TENSOR;
+	v.as.tensor = t;
+	return v;
 }
 static inline struct ag_value ag_list(const struct ag_value *items, size_t count)
 {
-	return (struct ag_value){.kind = AG_LIST, .count = (uint32_t)count, .as.list = items};
+	struct ag_value v = ag_none();
+
+	v.kind = AG_LIST;
+	v.count = (uint32_t)count;
+	v.as.list = items;
+	return v;
 }
 
 /* torch.tensor(data): nested lists of numbers, bools, 0-dim tensors. */
@@ -593,5 +632,9 @@ void ag_each_garbage(struct ag_ctx *ctx, ag_reach_fn *fn, void *data);
 /* An empty tensor list printed as PyTorch would print the tensor; returns the
  * length needed, writes at most `size` bytes with a NUL. */
 size_t ag_print(const struct ag_tensor *t, char *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -132,7 +132,7 @@ static bool number_of(const struct ag_value *v, bool integer, struct ag_value *o
 	return true;
 }
 
-static bool take(const struct ag_param *p, const struct ag_value *v, struct ag_value *out)
+bool ag_take(const struct ag_param *p, const struct ag_value *v, struct ag_value *out)
 {
 	*out = *v;
 	if (v->kind == AG_NONE)
@@ -232,7 +232,7 @@ static bool bind_positions(const struct ag_signature *s, const struct ag_args *a
 				return false;
 			i += n;
 		} else {
-			if (!take(param, &args->at[i], &values[p]))
+			if (!ag_take(param, &args->at[i], &values[p]))
 				return false;
 			i++;
 		}
@@ -259,7 +259,7 @@ bool ag_bind(const struct ag_signature *s, const struct ag_args *args, struct ag
 			p = param_index(s, meant(k->name));
 		if (p < 0 && (is_ignored(k->name) || (flags & AG_OPF_FACTORY)))
 			continue;
-		if (p < 0 || given[p] || !take(&s->at[p], &k->value, &values[p])) {
+		if (p < 0 || given[p] || !ag_take(&s->at[p], &k->value, &values[p])) {
 			snprintf(why, why_size, "%s an unexpected keyword argument '%s'",
 			         p < 0 ? "got" : "wrong value for", k->name);
 			return false;
@@ -316,6 +316,14 @@ bool arg_text_is(const struct ag_frame *f, uint32_t i, const char *text)
 	       !memcmp(f->v[i].as.text, text, f->v[i].count);
 }
 
+/* Sizes, steps and pads are added and multiplied: what no tensor can have is refused early. */
+static bool in_range(const struct ag_frame *f, int64_t n, int64_t most)
+{
+	return (n <= most && n >= -most) ||
+	       ag_fail(f->ctx, AG_ERR_RUNTIME, "%s: %lld is out of range", ag_op_info(f->op)->id,
+	               (long long)n);
+}
+
 int arg_ints(const struct ag_frame *f, uint32_t i, int64_t *out, int max)
 {
 	const struct ag_value *v = &f->v[i];
@@ -323,7 +331,7 @@ int arg_ints(const struct ag_frame *f, uint32_t i, int64_t *out, int max)
 
 	if (v->kind == AG_INT) {
 		out[0] = v->as.i;
-		return 1;
+		return in_range(f, out[0], AG_MOST_ELEMENTS) ? 1 : -1;
 	}
 	if (v->kind != AG_LIST)
 		return 0;
@@ -332,8 +340,11 @@ int arg_ints(const struct ag_frame *f, uint32_t i, int64_t *out, int max)
 		        max);
 		return -1;
 	}
-	for (k = 0; k < v->count; k++)
+	for (k = 0; k < v->count; k++) {
 		out[k] = ag_value_int(&v->as.list[k]);
+		if (!in_range(f, out[k], AG_MOST_ELEMENTS))
+			return -1;
+	}
 	return (int)v->count;
 }
 
@@ -341,6 +352,10 @@ bool arg_ints_n(const struct ag_frame *f, uint32_t i, int64_t *out, int n)
 {
 	int got = arg_ints(f, i, out, n), k;
 
+	for (k = 0; k < got; k++) {
+		if (!in_range(f, out[k], INT32_MAX))
+			return false;
+	}
 	if (got == 1) {
 		for (k = 1; k < n; k++)
 			out[k] = out[0];

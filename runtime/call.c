@@ -142,6 +142,8 @@ static bool frame_run(struct ag_frame *f)
 			ag_fail(ctx, AG_ERR_TYPE, "%s: a tensor is missing", ag_op_info(f->op)->id);
 		return false;
 	}
+	if (f->inplace && !arg_t(f, 0))
+		return ag_fail(ctx, AG_ERR_TYPE, "%s_: works on a tensor", ag_op_info(f->op)->id);
 	if (ctx->options.node_cap && ctx->memory.nodes > ctx->options.node_cap)
 		return ag_fail(ctx, AG_ERR_MEMORY, "more than %llu live nodes",
 		               (unsigned long long)ctx->options.node_cap);
@@ -161,17 +163,49 @@ static bool frame_run(struct ag_frame *f)
 	return good;
 }
 
-bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
-                uint32_t count, struct ag_results *results)
+/* Whether a row takes these, position by position. */
+static bool fits(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
+                 uint32_t count)
 {
-	struct ag_frame f;
 	const struct ag_signature *s;
+	struct ag_value taken;
 	uint32_t i;
 
-	memset(results, 0, sizeof(*results));
 	if (op <= AG_OP_NONE || op >= AG_OP_COUNT)
 		return ag_fail(ctx, AG_ERR_UNKNOWN_OP, "no such op");
 	s = ag_signature_of(ctx, op);
+	if (count > s->count)
+		return ag_fail(ctx, AG_ERR_TYPE, "%s(): takes %u arguments, not %u",
+		               ag_op_info(op)->id, s->count, count);
+	for (i = 0; i < s->count; i++) {
+		bool good = i < count ? ag_take(&s->at[i], &args[i], &taken)
+		                      : s->at[i].has_default || s->at[i].starred;
+
+		if (!good)
+			return ag_fail(ctx, AG_ERR_TYPE, "%s(): argument '%s' %s",
+			               ag_op_info(op)->id, s->at[i].name,
+			               i < count ? "is of another kind" : "is missing");
+	}
+	return !inplace || (ag_op_info(op)->flags & AG_OPF_INPLACE) ||
+	       ag_fail(ctx, AG_ERR_UNKNOWN_OP, "%s does not work in place", ag_op_info(op)->id);
+}
+
+bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
+                uint32_t count, struct ag_results *results)
+{
+	memset(results, 0, sizeof(*results));
+	return fits(ctx, op, inplace, args, count) &&
+	       ag_run_op(ctx, op, inplace, args, count, results);
+}
+
+bool ag_run_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
+               uint32_t count, struct ag_results *results)
+{
+	const struct ag_signature *s = ag_signature_of(ctx, op);
+	struct ag_frame f;
+	uint32_t i;
+
+	memset(results, 0, sizeof(*results));
 	f.ctx = ctx;
 	f.op = op;
 	f.inplace = inplace;
@@ -183,17 +217,23 @@ bool ag_call_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag
 	return frame_run(&f);
 }
 
-struct ag_tensor *ag_call1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
-                           uint32_t count)
+struct ag_tensor *ag_run1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
+                          uint32_t count)
 {
 	struct ag_results results;
 	struct ag_tensor *t;
 
-	if (!ag_call_op(ctx, op, false, args, count, &results))
+	if (!ag_run_op(ctx, op, false, args, count, &results))
 		return NULL;
 	t = ag_results_take(&results, 0);
 	ag_results_release(&results);
 	return t;
+}
+
+struct ag_tensor *ag_call1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
+                           uint32_t count)
+{
+	return fits(ctx, op, false, args, count) ? ag_run1(ctx, op, args, count) : NULL;
 }
 
 enum ag_op ag_op_find(struct ag_ctx *ctx, const char *name, bool *inplace)

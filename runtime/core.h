@@ -205,6 +205,9 @@ void ag_storage_save(struct ag_storage *s);   /* a node saved a handle on it */
 void ag_storage_unsave(struct ag_storage *s); /* and let go */
 
 /* ---- tensors */
+/* More elements than an address space has bytes; sizes below multiply without overflow. */
+#define AG_MOST_ELEMENTS (INT64_C(1) << 48)
+bool ag_check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape);
 /* Contiguous. With data iff `with_data` and the context computes. */
 struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape,
                           bool with_data);
@@ -214,6 +217,13 @@ struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
 struct ag_tensor *ag_alias_same(struct ag_tensor *t);
 void ag_set_shape(struct ag_tensor *t, int ndim, const int64_t *shape, const int64_t *strides);
 int64_t ag_count(int ndim, const int64_t *shape);
+/* A size times another; what does not fit becomes a size that no tensor has. */
+static inline int64_t ag_times(int64_t a, int64_t b)
+{
+	if (a <= 0 || b <= 0)
+		return a && b ? (a < 0 && b < 0 ? INT64_MAX : -1) : 0;
+	return a > INT64_MAX / b ? INT64_MAX : a * b;
+}
 void ag_contiguous_strides(int ndim, const int64_t *shape, int64_t *strides);
 bool ag_same_shape(const struct ag_tensor *a, const struct ag_tensor *b);
 bool ag_shape_is(const struct ag_tensor *t, int ndim, const int64_t *shape);

@@ -46,6 +46,14 @@ void ag_signature_parse(const char *text, struct ag_signature *s);
 bool ag_bind(const struct ag_signature *s, const struct ag_args *args, struct ag_value *values,
              struct ag_value *extra, uint32_t flags, char *why, size_t why_size);
 
+/* One value as this parameter; false when it does not take such. */
+bool ag_take(const struct ag_param *p, const struct ag_value *v, struct ag_value *out);
+/* ag_call_op for those who know the row: arguments are not looked at. */
+bool ag_run_op(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct ag_value *args,
+               uint32_t count, struct ag_results *results);
+struct ag_tensor *ag_run1(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
+                          uint32_t count);
+
 /* Arguments. */
 static inline struct ag_tensor *arg_t(const struct ag_frame *f, uint32_t i)
 {

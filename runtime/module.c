@@ -87,6 +87,26 @@ static void free_setting(struct ag_value *v)
 		ag_release(v->as.tensor);
 }
 
+/* Settings are sizes that are multiplied with each other. */
+static bool sizes_fit(struct ag_ctx *ctx, const struct ag_module *m)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < m->signature->count; i++) {
+		const struct ag_value *v = &m->settings[i];
+		const struct ag_value *items = v->kind == AG_LIST ? v->as.list : v;
+		uint32_t count = v->kind == AG_LIST ? v->count : 1;
+
+		for (k = 0; k < count; k++) {
+			if (items[k].kind == AG_INT &&
+			    (items[k].as.i > INT32_MAX || items[k].as.i < INT32_MIN))
+				return ag_fail(ctx, AG_ERR_RUNTIME, "%s: %lld is out of range",
+				               m->name, (long long)items[k].as.i);
+		}
+	}
+	return true;
+}
+
 struct ag_module *ag_module_new(struct ag_ctx *ctx, const char *name, const struct ag_args *args)
 {
 	static const struct ag_args nothing = {0};
@@ -110,7 +130,7 @@ struct ag_module *ag_module_new(struct ag_ctx *ctx, const char *name, const stru
 	}
 	for (i = 0; i < m->signature->count; i++)
 		ag_setting_own(&m->settings[i]);
-	if (!infos[id].build(ctx, m)) {
+	if (!sizes_fit(ctx, m) || !infos[id].build(ctx, m)) {
 		ag_module_release(m);
 		return NULL;
 	}

@@ -54,7 +54,7 @@ static bool count_batch(struct ag_ctx *ctx, struct ag_module *m)
 
 	if (!count || !m->training)
 		return true;
-	good = ag_call_op(ctx, AG_OP_add, true, v, 2, &results);
+	good = ag_run_op(ctx, AG_OP_add, true, v, 2, &results);
 	ag_results_release(&results);
 	return good;
 }
@@ -153,7 +153,7 @@ static bool drop_batch(struct ag_ctx *ctx, struct ag_results *results, int64_t b
 
 	for (i = 0; i < results->count; i++) {
 		struct ag_value v[2] = {ag_arg(results->at[i]), ag_int(i ? 1 : batch_dim)};
-		struct ag_tensor *t = ag_call1(ctx, AG_OP_squeeze_dim, v, 2);
+		struct ag_tensor *t = ag_run1(ctx, AG_OP_squeeze_dim, v, 2);
 
 		if (!t)
 			return false;
@@ -192,6 +192,29 @@ static const char *recurrent_function(const struct ag_module *m)
 	return ag_module_info(m->id)->function;
 }
 
+/* Input and states as a batch; NULL states are zero. */
+static bool recurrent_inputs(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
+                             struct ag_tensor **x, struct ag_value *states)
+{
+	struct ag_tensor *h = state_of(args, 0), *c = state_of(args, 1);
+	int64_t hidden = ag_module_int(m, "hidden_size");
+	int64_t proj = m->id == AG_MODULE_LSTM ? ag_module_int(m, "proj_size") : 0;
+
+	if ((*x)->ndim != 3) {
+		*x = op_unsqueeze(ctx, *x, ag_module_int(m, "batch_first") ? 0 : 1);
+		h = h ? op_unsqueeze(ctx, h, 1) : NULL;
+		c = c ? op_unsqueeze(ctx, c, 1) : NULL;
+		if (!*x)
+			return false;
+	}
+	h = h ? h : zero_state(ctx, m, *x, proj ? proj : hidden);
+	if (m->id == AG_MODULE_LSTM && !c)
+		c = zero_state(ctx, m, *x, hidden);
+	states[0] = ag_arg(h);
+	states[1] = ag_arg(c);
+	return true;
+}
+
 static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
                           struct ag_results *results)
 {
@@ -199,38 +222,23 @@ static bool run_recurrent(struct ag_ctx *ctx, struct ag_module *m, const struct 
 	        args->count && args->at[0].kind == AG_TENSOR ? args->at[0].as.tensor : NULL;
 	struct ag_value *params, states[2], v[9];
 	struct ag_args call = {v, 9, NULL, 0};
-	struct ag_tensor *h, *c;
 	uint32_t i, n = 0;
 	int64_t batch_dim = ag_module_int(m, "batch_first") ? 0 : 1;
-	int64_t hidden = ag_module_int(m, "hidden_size");
-	int64_t proj = m->id == AG_MODULE_LSTM ? ag_module_int(m, "proj_size") : 0;
 	bool good, batch = x && x->ndim == 3;
 
 	if (!x || (x->ndim != 3 && x->ndim != 2))
 		return ag_fail(ctx, AG_ERR_VALUE,
 		               "%s: Expected input to be 2D or 3D, got %dD instead", m->name,
 		               x ? x->ndim : 0);
-	h = state_of(args, 0);
-	c = state_of(args, 1);
-	if (!batch) {
-		x = op_unsqueeze(ctx, x, batch_dim);
-		h = h ? op_unsqueeze(ctx, h, 1) : NULL;
-		c = c ? op_unsqueeze(ctx, c, 1) : NULL;
-		if (!x)
-			return false;
-	}
-	h = h ? h : zero_state(ctx, m, x, proj ? proj : hidden);
-	if (m->id == AG_MODULE_LSTM && !c)
-		c = zero_state(ctx, m, x, hidden);
+	if (!recurrent_inputs(ctx, m, args, &x, states))
+		return false;
 	params = ag_alloc(m->nslots, sizeof(*params));
 	for (i = 0; i < m->nslots; i++) {
 		if (m->slots[i].tensor)
 			params[n++] = ag_arg(m->slots[i].tensor);
 	}
-	states[0] = ag_arg(h);
-	states[1] = ag_arg(c);
 	v[0] = ag_arg(x);
-	v[1] = m->id == AG_MODULE_LSTM ? ag_list(states, 2) : ag_arg(h);
+	v[1] = m->id == AG_MODULE_LSTM ? ag_list(states, 2) : states[0];
 	v[2] = ag_list(params, n);
 	v[3] = ag_bool(ag_module_int(m, "bias") != 0);
 	v[4] = ag_int(ag_module_int(m, "num_layers"));
@@ -349,11 +357,11 @@ static bool run_attention(struct ag_ctx *ctx, struct ag_module *m, const struct 
 	v[16] = in[5];
 	v[17] = average ? *average : ag_bool(true);
 	v[18] = causal ? *causal : ag_bool(false);
-	if (!ag_call_op(ctx, AG_OP_multi_head_attention, false, v, 19, results))
+	if (!ag_run_op(ctx, AG_OP_multi_head_attention, false, v, 19, results))
 		return false;
 	if (batch_first) {
 		struct ag_value turn[3] = {ag_arg(results->at[0]), ag_int(1), ag_int(0)};
-		struct ag_tensor *turned = ag_call1(ctx, AG_OP_transpose, turn, 3);
+		struct ag_tensor *turned = ag_run1(ctx, AG_OP_transpose, turn, 3);
 
 		ag_release(results->at[0]);
 		results->at[0] = turned;

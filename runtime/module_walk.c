@@ -161,7 +161,7 @@ bool ag_zero_grad_of(struct ag_ctx *ctx, struct ag_tensor *p, bool set_to_none)
 	if (set_to_none)
 		return ag_set_grad(ctx, p, NULL);
 	if (p->grad->grad_fn) {
-		if (!ag_call_op(ctx, AG_OP_detach, true, v, 1, &results))
+		if (!ag_run_op(ctx, AG_OP_detach, true, v, 1, &results))
 			return false;
 		ag_results_release(&results);
 	} else {

@@ -9,7 +9,7 @@
 struct ag_tensor *op_call(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
                           uint32_t count)
 {
-	return scoped(ctx, ag_call1(ctx, op, args, count));
+	return scoped(ctx, ag_run1(ctx, op, args, count));
 }
 
 struct ag_tensor *op_inplace(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *args,
@@ -17,7 +17,7 @@ struct ag_tensor *op_inplace(struct ag_ctx *ctx, enum ag_op op, const struct ag_
 {
 	struct ag_results results;
 
-	if (!ag_call_op(ctx, op, true, args, count, &results))
+	if (!ag_run_op(ctx, op, true, args, count, &results))
 		return NULL;
 	ag_results_release(&results);
 	return args[0].as.tensor;

@@ -72,32 +72,39 @@ struct flash {
 	bool causal;
 };
 
+/* How much query i heeds each key. */
+static void flash_scores(const struct flash *p, const double *query, const double *keys,
+                         const double *mask, int64_t i, double *row)
+{
+	int64_t j, e;
+
+	for (j = 0; j < p->s; j++) {
+		double sum = 0;
+
+		for (e = 0; e < p->d; e++)
+			sum += query[e] * keys[j * p->d + e];
+		row[j] = sum * p->scale + (mask ? mask[j] : 0);
+		if (p->causal && j > i)
+			row[j] = -INFINITY;
+	}
+}
+
 static void flash_rows(const struct flash *p, const double *q, const double *k, const double *v,
                        const double *mask, double *out, double *lse)
 {
 	double *row = ag_alloc((size_t)p->s + 1, sizeof(*row));
-	int64_t n, i, j, e;
+	int64_t at, j, e;
 
-	for (n = 0; n < p->b * p->h; n++) {
-		for (i = 0; i < p->l; i++) {
-			const double *qi = q + (n * p->l + i) * p->d;
-			double *to = out + (n * p->l + i) * p->dv;
+	for (at = 0; at < p->b * p->h * p->l; at++) {
+		int64_t n = at / p->l;
+		const double *value = v + n * p->s * p->dv;
 
-			for (j = 0; j < p->s; j++) {
-				double sum = 0;
-
-				for (e = 0; e < p->d; e++)
-					sum += qi[e] * k[(n * p->s + j) * p->d + e];
-				row[j] = sum * p->scale +
-				         (mask ? mask[(n * p->l + i) * p->s + j] : 0);
-				if (p->causal && j > i)
-					row[j] = -INFINITY;
-			}
-			softmax_row(row, p->s, &lse[n * p->l + i]);
-			for (j = 0; j < p->s; j++) {
-				for (e = 0; e < p->dv; e++)
-					to[e] += row[j] * v[(n * p->s + j) * p->dv + e];
-			}
+		flash_scores(p, q + at * p->d, k + n * p->s * p->d, mask ? mask + at * p->s : NULL,
+		             at % p->l, row);
+		softmax_row(row, p->s, &lse[at]);
+		for (j = 0; j < p->s; j++) {
+			for (e = 0; e < p->dv; e++)
+				out[at * p->dv + e] += row[j] * value[j * p->dv + e];
 		}
 	}
 	free(row);

@@ -188,35 +188,36 @@ bool op_run_cosine_similarity(struct ag_frame *f)
 
 /* ---- cdist */
 
+static double distance(const double *x, const double *y, int64_t m, double power)
+{
+	double sum = 0;
+	int64_t k;
+
+	for (k = 0; k < m; k++) {
+		double d = fabs(x[k] - y[k]);
+
+		if (isinf(power))
+			sum = d > sum ? d : sum;
+		else if (power == 0)
+			sum += d != 0;
+		else if (power == 1)
+			sum += d;
+		else
+			sum += power == 2 ? d * d : pow(d, power);
+	}
+	if (power == 0 || power == 1 || isinf(power))
+		return sum;
+	return power == 2 ? sqrt(sum) : pow(sum, 1 / power);
+}
+
 static void cdist_rows(double *out, const double *x, const double *y, int64_t batch, int64_t p,
                        int64_t r, int64_t m, double power)
 {
-	int64_t b, i, j, k;
+	int64_t i, j;
 
-	for (b = 0; b < batch; b++) {
-		for (i = 0; i < p; i++) {
-			for (j = 0; j < r; j++) {
-				double sum = 0;
-
-				for (k = 0; k < m; k++) {
-					double d = fabs(x[(b * p + i) * m + k] -
-					                y[(b * r + j) * m + k]);
-
-					if (isinf(power))
-						sum = d > sum ? d : sum;
-					else
-						sum += power == 0   ? d != 0
-						       : power == 1 ? d
-						       : power == 2 ? d * d
-						                    : pow(d, power);
-				}
-				if (power == 2)
-					sum = sqrt(sum);
-				else if (power != 0 && power != 1 && !isinf(power))
-					sum = pow(sum, 1 / power);
-				out[(b * p + i) * r + j] = sum;
-			}
-		}
+	for (i = 0; i < batch * p; i++) {
+		for (j = 0; j < r; j++)
+			out[i * r + j] = distance(x + i * m, y + (i / p * r + j) * m, m, power);
 	}
 }
 

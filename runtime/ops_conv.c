@@ -319,7 +319,7 @@ static bool conv_gradients(struct ag_ctx *ctx, const struct conv *c, struct ag_t
 		return false;
 	conv_values(c, v + 3, items);
 	v[9] = ag_int(mask);
-	if (!ag_call_op(ctx, AG_OP_convolution_backward, false, v, 10, &results))
+	if (!ag_run_op(ctx, AG_OP_convolution_backward, false, v, 10, &results))
 		return false;
 	for (i = 0; i < 3; i++) {
 		if (mask >> i & 1)

@@ -6,7 +6,7 @@
 #include "runtime/op.h"
 #include "runtime/shape.h"
 
-enum { EIN_LABELS = 52 + AG_MAX_DIMS, EIN_OPERANDS = 16 };
+enum { EIN_LETTERS = 52, EIN_LABELS = EIN_LETTERS + AG_MAX_DIMS, EIN_OPERANDS = 16 };
 
 struct ein {
 	struct ag_ctx *c;
@@ -43,7 +43,7 @@ static bool read_labels(struct ein *e, const char *text, size_t n, int ndim, int
 			continue;
 		if (i + 2 < n && !memcmp(text + i, "...", 3)) {
 			for (k = 0; k < extra && *count < AG_MAX_DIMS; k++)
-				labels[(*count)++] = 52 + AG_MAX_DIMS - extra + k;
+				labels[(*count)++] = EIN_LABELS - extra + k;
 			i += 2;
 		} else if (label_of(text[i]) >= 0 && *count < AG_MAX_DIMS) {
 			labels[(*count)++] = label_of(text[i]);
@@ -105,10 +105,39 @@ static bool read_operand(struct ein *e, const char *text, size_t n, int op)
 	return e->at[op] != NULL;
 }
 
+/* The output as the equation says it. */
+static bool written_output(struct ein *e, const char *text, size_t n, const int *times, int *labels,
+                           int *count)
+{
+	int i, ndim = 0;
+
+	for (i = EIN_LETTERS; i < EIN_LABELS; i++)
+		ndim += times[i] > 0;
+	for (i = 0; i < (int)n; i++)
+		ndim += label_of(text[i]) >= 0;
+	return read_labels(e, text, n, ndim, labels, count);
+}
+
+/* Without one: what the dots stand for, then the letters that occur once. */
+static int implied_output(const int *times, int *labels)
+{
+	int i, count = 0;
+
+	for (i = EIN_LETTERS; i < EIN_LABELS && count < AG_MAX_DIMS; i++) {
+		if (times[i])
+			labels[count++] = i;
+	}
+	for (i = 0; i < EIN_LETTERS && count < AG_MAX_DIMS; i++) {
+		if (times[i] == 1)
+			labels[count++] = i;
+	}
+	return count;
+}
+
 /* Output labels first, in their order; then the others in theirs. */
 static bool order_labels(struct ein *e, const char *arrow, size_t n)
 {
-	int labels[AG_MAX_DIMS], count = 0, i, used = 0, times[EIN_LABELS] = {0}, op, d;
+	int labels[AG_MAX_DIMS], count = 0, i, times[EIN_LABELS] = {0}, op, d;
 
 	for (i = 0; i < EIN_LABELS; i++)
 		e->place[i] = -1;
@@ -116,25 +145,10 @@ static bool order_labels(struct ein *e, const char *arrow, size_t n)
 		for (d = 0; d < e->at[op]->ndim; d++)
 			times[e->labels[op][d]]++;
 	}
-	if (arrow) {
-		int dots = 0;
-
-		for (i = 52; i < EIN_LABELS; i++)
-			dots += times[i] > 0;
-		for (i = 0; i < (int)n; i++)
-			used += label_of(arrow[i]) >= 0;
-		if (!read_labels(e, arrow, n, dots + used, labels, &count))
-			return false;
-	} else {
-		for (i = 52; i < EIN_LABELS + 52; i++) {
-			int label = i < EIN_LABELS ? i : i - EIN_LABELS;
-
-			if (i < EIN_LABELS ? times[label] > 0 : times[label] == 1)
-				labels[count++] = label;
-			if (label == 51 && i >= EIN_LABELS)
-				break;
-		}
-	}
+	if (!arrow)
+		count = implied_output(times, labels);
+	else if (!written_output(e, arrow, n, times, labels, &count))
+		return false;
 	for (i = 0; i < count; i++) {
 		if (!times[labels[i]] || e->place[labels[i]] >= 0)
 			return ag_fail(e->c, AG_ERR_RUNTIME,
@@ -299,6 +313,24 @@ static struct ag_tensor *contract(struct ein *e)
 	return drop_summed(e, t);
 }
 
+/* The subscripts up to `end`, parted by commas. */
+static bool read_operands(struct ein *e, struct ag_frame *f, const char *at, const char *end)
+{
+	int i;
+
+	for (i = 0; i < e->operands; i++) {
+		const char *stop = at;
+
+		e->at[i] = arg_list_t(f, 1, (uint32_t)i);
+		while (stop < end && *stop != ',')
+			stop++;
+		if (!e->at[i] || !read_operand(e, at, (size_t)(stop - at), i))
+			return false;
+		at = stop < end ? stop + 1 : stop;
+	}
+	return true;
+}
+
 bool op_run_einsum(struct ag_frame *f)
 {
 	struct ein e = {.c = f->ctx};
@@ -312,16 +344,8 @@ bool op_run_einsum(struct ag_frame *f)
 			arrow = at;
 	}
 	e.operands = (int)n;
-	for (i = 0, at = text; i < n; i++) {
-		const char *stop = at;
-
-		e.at[i] = arg_list_t(f, 1, i);
-		while (stop < (arrow ? arrow : end) && *stop != ',')
-			stop++;
-		if (!e.at[i] || !read_operand(&e, at, (size_t)(stop - at), (int)i))
-			return false;
-		at = stop < end && *stop == ',' ? stop + 1 : stop;
-	}
+	if (!read_operands(&e, f, text, arrow ? arrow : end))
+		return false;
 	if (!order_labels(&e, arrow ? arrow + 2 : NULL, arrow ? (size_t)(end - arrow - 2) : 0))
 		return false;
 	for (i = 0; i < n; i++) {

@@ -125,7 +125,7 @@ static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim,
                          struct ag_tensor *index, struct ag_tensor *src, double scale,
                          enum write_mode mode)
 {
-	int64_t size = out->ndim ? out->shape[dim] : 1, outer = 1, inner = 1, o, k, i, n, *at;
+	int64_t size = out->ndim ? out->shape[dim] : 1, outer = 1, inner = 1, k, i, n, *at;
 	double *to, *from;
 	bool good;
 	int d;
@@ -147,15 +147,13 @@ static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim,
 	if (ag_ready2(out, src, index)) {
 		to = ag_plain(out);
 		from = ag_plain(src);
-		for (o = 0; o < outer; o++) {
-			for (k = 0; k < n; k++) {
-				for (i = 0; i < inner; i++) {
-					double *x = &to[(o * size + at[k]) * inner + i];
-					double y =
-					        from[src->numel == 1 ? 0 : (o * n + k) * inner + i];
+		for (k = 0; k < outer * n; k++) {
+			double *x = to + (k / n * size + at[k % n]) * inner;
 
-					*x = mode == WRITE_ADD ? *x + scale * y : y;
-				}
+			for (i = 0; i < inner; i++) {
+				double y = from[src->numel == 1 ? 0 : k * inner + i];
+
+				x[i] = mode == WRITE_ADD ? x[i] + scale * y : y;
 			}
 		}
 		ag_put_plain(out, to);
@@ -396,18 +394,11 @@ bool bw_Gather(struct ag_bw *b)
 	return true;
 }
 
-static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind kind,
-                    enum write_mode mode)
+static bool source_fits(struct ag_frame *f, const struct ag_tensor *src,
+                        const struct ag_tensor *index, int dim)
 {
-	struct ag_tensor *x = arg_t(f, 0), *index = arg_t(f, 2), *out, *edges[2] = {x, src};
-	int dim = ag_dim(f->ctx, x, arg_i(f, 1)), d;
-	struct ag_node *node;
-	double *to, *from;
-	int64_t *at, i;
-	bool good;
+	int d;
 
-	if (dim < 0 || !need_index(f->ctx, index) || !fits(f, x, index, dim, false))
-		return false;
 	for (d = 0; src->ndim && d < index->ndim && index->numel; d++) {
 		if (src->ndim != index->ndim || src->shape[d] < index->shape[d])
 			return ag_fail(
@@ -415,6 +406,22 @@ static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind
 			        "Expected index to be no larger than src apart from dimension %d",
 			        dim);
 	}
+	return true;
+}
+
+static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind kind,
+                    enum write_mode mode)
+{
+	struct ag_tensor *x = arg_t(f, 0), *index = arg_t(f, 2), *out, *edges[2] = {x, src};
+	int dim = ag_dim(f->ctx, x, arg_i(f, 1));
+	struct ag_node *node;
+	double *to, *from;
+	int64_t *at, i;
+	bool good;
+
+	if (dim < 0 || !need_index(f->ctx, index) || !fits(f, x, index, dim, false) ||
+	    !source_fits(f, src, index, dim))
+		return false;
 	out = target(f, x, wants2(f->ctx, x, src));
 	at = out ? places(f, x, index, dim, &good) : NULL;
 	if (!out || !good) {

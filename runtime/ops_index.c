@@ -109,20 +109,19 @@ static bool add_integers(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tens
 	return true;
 }
 
-/* The indices broadcast against each other. */
-static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct column *columns,
-                         int n, struct plan *p, int64_t *shape)
+/* The shape that the indices have together. */
+static bool broadcast_columns(struct ag_ctx *ctx, const struct column *columns, int n, int *nindex,
+                              int64_t *shape)
 {
-	int64_t i, total, index[AG_MAX_DIMS] = {0};
 	int c, d;
 
-	p->nindex = 0;
+	*nindex = 0;
 	for (c = 0; c < n; c++)
-		p->nindex = columns[c].ndim > p->nindex ? columns[c].ndim : p->nindex;
-	for (d = 0; d < p->nindex; d++) {
+		*nindex = columns[c].ndim > *nindex ? columns[c].ndim : *nindex;
+	for (d = 0; d < *nindex; d++) {
 		shape[d] = 1;
 		for (c = 0; c < n; c++) {
-			int at = d - (p->nindex - columns[c].ndim);
+			int at = d - (*nindex - columns[c].ndim);
 			int64_t size = at < 0 ? 1 : columns[c].shape[at];
 
 			if (size != 1 && shape[d] != 1 && size != shape[d])
@@ -132,23 +131,38 @@ static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct c
 			shape[d] = size == 1 ? shape[d] : size;
 		}
 	}
+	return true;
+}
+
+/* What a column says at a place of the indices' common shape. */
+static int64_t column_value(const struct column *c, const int64_t *index, int nindex)
+{
+	int64_t at = 0;
+	int d;
+
+	for (d = 0; d < c->ndim; d++)
+		at = at * c->shape[d] + (c->shape[d] == 1 ? 0 : index[d + nindex - c->ndim]);
+	return c->values[at];
+}
+
+/* The indices broadcast against each other. */
+static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct column *columns,
+                         int n, struct plan *p, int64_t *shape)
+{
+	int64_t i, total, index[AG_MAX_DIMS] = {0};
+	int c, d;
+
+	if (!broadcast_columns(ctx, columns, n, &p->nindex, shape))
+		return false;
 	total = ag_count(p->nindex, shape);
 	p->known = true;
 	for (c = 0; c < n; c++)
 		p->known = p->known && columns[c].values;
 	p->offsets = ag_alloc((size_t)total + 1, sizeof(*p->offsets));
 	for (i = 0; p->known && i < total; i++) {
-		for (c = 0; c < n; c++) {
-			int64_t at = 0;
-
-			for (d = 0; d < columns[c].ndim; d++) {
-				int64_t size = columns[c].shape[d];
-
-				at = at * size +
-				     (size == 1 ? 0 : index[d + p->nindex - columns[c].ndim]);
-			}
-			p->offsets[i] += columns[c].values[at] * x->strides[columns[c].dim];
-		}
+		for (c = 0; c < n; c++)
+			p->offsets[i] += column_value(&columns[c], index, p->nindex) *
+			                 x->strides[columns[c].dim];
 		for (d = p->nindex - 1; d >= 0 && ++index[d] == shape[d]; d--)
 			index[d] = 0;
 	}
@@ -161,6 +175,25 @@ static void columns_free(struct column *columns, int n)
 		free(columns[n].values);
 }
 
+/* Plain dimensions ahead of the indices, the indices, the other plain ones. */
+static void plan_shape(struct plan *p, const struct ag_tensor *x, const bool *indexed,
+                       const int64_t *shape)
+{
+	int d, k = 0;
+
+	for (d = 0; d <= x->ndim; d++) {
+		if (d == p->before) {
+			memcpy(p->shape + k, shape, (size_t)p->nindex * sizeof(*shape));
+			k += p->nindex;
+		}
+		if (d == x->ndim || indexed[d])
+			continue;
+		p->shape[k] = x->shape[d];
+		p->strides[k++] = x->strides[d];
+	}
+	p->ndim = k;
+}
+
 /* `indices` may hold NULLs: plain dimensions. */
 static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *const *indices,
                       uint32_t count, struct plan *p)
@@ -168,7 +201,7 @@ static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor 
 	struct column columns[MAX_INDICES];
 	int64_t shape[AG_MAX_DIMS] = {0};
 	bool indexed[AG_MAX_DIMS] = {false}, together = true, good = true;
-	int n = 0, dim = 0, c, d, k = 0, pass;
+	int n = 0, dim = 0, c;
 	uint32_t i;
 
 	memset(p, 0, sizeof(*p));
@@ -192,20 +225,8 @@ static bool plan_open(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor 
 		good = ag_fail(ctx, AG_ERR_RUNTIME,
 		               "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
 	p->before = together && n ? columns[0].dim : 0;
-	/* Plain dimensions ahead of the indices, the indices, the other plain ones. */
-	for (pass = 0, d = 0; good && pass < 2; pass++) {
-		for (; d < x->ndim && (pass || d < p->before); d++) {
-			if (indexed[d])
-				continue;
-			p->shape[k] = x->shape[d];
-			p->strides[k++] = x->strides[d];
-		}
-		if (!pass) {
-			memcpy(p->shape + k, shape, (size_t)p->nindex * sizeof(*shape));
-			k += p->nindex;
-		}
-	}
-	p->ndim = k;
+	if (good)
+		plan_shape(p, x, indexed, shape);
 	columns_free(columns, n);
 	return good;
 }
@@ -544,7 +565,7 @@ struct ag_tensor *ag_index(struct ag_ctx *ctx, struct ag_tensor *t, const struct
 		v[0] = ag_arg(s.t);
 		v[1] = index_list(&s, list);
 		if (s.count)
-			out = ag_call1(ctx, AG_OP_index, v, 2);
+			out = ag_run1(ctx, AG_OP_index, v, 2);
 		else if (s.t == t)
 			out = ag_view_of(ctx, ag_alias_same(t), t, AG_NODE_Alias, NULL, 0);
 		else

@@ -91,7 +91,7 @@ static bool through_2d(struct ag_frame *f, enum ag_op op, struct ag_value *v, ui
 	if (!x)
 		return false;
 	v[0] = ag_arg(x);
-	if (!ag_call_op(f->ctx, op, false, v, count, &results))
+	if (!ag_run_op(f->ctx, op, false, v, count, &results))
 		return false;
 	for (i = 0; i < results.count; i++) {
 		struct ag_tensor *out = scoped(f->ctx, ag_results_take(&results, i));

@@ -53,7 +53,7 @@ static bool repeat(struct ag_frame *f, const int64_t *times, int n)
 		               "Number of dimensions of repeat dims can not be smaller than number "
 		               "of dimensions of tensor");
 	for (d = 0; d < n; d++)
-		shape[d] = times[d] * (d >= n - a->ndim ? a->shape[d - (n - a->ndim)] : 1);
+		shape[d] = ag_times(times[d], d >= n - a->ndim ? a->shape[d - (n - a->ndim)] : 1);
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, n, shape, true);
 	if (!out)
 		return false;

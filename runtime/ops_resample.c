@@ -344,7 +344,7 @@ bool op_run_col2im(struct ag_frame *f)
 
 static bool shuffle_fits(struct ag_frame *f, const struct ag_tensor *x, int64_t r, bool back)
 {
-	bool fits = x->ndim >= 3 && r > 0;
+	bool fits = x->ndim >= 3 && r > 0 && r <= INT16_MAX;
 
 	if (fits && back)
 		fits = x->shape[x->ndim - 1] % r == 0 && x->shape[x->ndim - 2] % r == 0;

@@ -42,7 +42,7 @@ static bool pieces(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *v, 
 	struct ag_results results;
 	uint32_t i;
 
-	if (!v[0].as.tensor || !ag_call_op(ctx, op, false, v, nv, &results))
+	if (!v[0].as.tensor || !ag_run_op(ctx, op, false, v, nv, &results))
 		return false;
 	for (i = 0; i < count; i++)
 		out[i] = scoped(ctx, ag_results_take(&results, i));

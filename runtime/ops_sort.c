@@ -550,12 +550,29 @@ bool bw_Cumsum(struct ag_bw *b)
 	return true;
 }
 
-/* The slow and always right way: d out[j] / d x[i] is the product of the others. */
+/* One line of it: d out[j] / d x[k] is the product of the others. */
+static void cumprod_line(double *to, const double *x, const double *g, int64_t n, int64_t step)
+{
+	int64_t k, j, m;
+
+	for (k = 0; k < n; k++) {
+		double product = 1;
+
+		for (m = 0; m < k; m++)
+			product *= x[m * step];
+		for (j = k; j < n; j++) {
+			product *= j > k ? x[j * step] : 1;
+			to[k * step] += g[j * step] * product;
+		}
+	}
+}
+
+/* The slow and always right way. */
 static struct ag_tensor *cumprod_zeros(struct ag_ctx *c, struct ag_tensor *g, struct ag_tensor *x,
                                        int dim)
 {
 	struct ag_tensor *out = op_zeros_as(c, x);
-	int64_t n = x->shape[dim], outer = 1, inner = 1, o, i, k, j, m;
+	int64_t n = x->shape[dim], outer = 1, inner = 1, i;
 	double *px, *pg, *to;
 	int d;
 
@@ -568,21 +585,10 @@ static struct ag_tensor *cumprod_zeros(struct ag_ctx *c, struct ag_tensor *g, st
 	px = ag_plain(x);
 	pg = ag_plain(g);
 	to = ag_alloc((size_t)x->numel + 1, sizeof(*to));
-	for (o = 0; o < outer; o++) {
-		for (i = 0; i < inner; i++) {
-			int64_t first = o * n * inner + i;
+	for (i = 0; i < outer * inner; i++) {
+		int64_t first = i / inner * n * inner + i % inner;
 
-			for (k = 0; k < n; k++) {
-				double product = 1;
-
-				for (m = 0; m < k; m++)
-					product *= px[first + m * inner];
-				for (j = k; j < n; j++) {
-					product *= j > k ? px[first + j * inner] : 1;
-					to[first + k * inner] += pg[first + j * inner] * product;
-				}
-			}
-		}
+		cumprod_line(to + first, px + first, pg + first, n, inner);
 	}
 	ag_put_plain(out, to);
 	free(px);

@@ -122,7 +122,7 @@ struct ag_tensor *ag_reshape(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
 	if (ag_view_strides(t, ndim, shape, strides))
 		return ag_reshaped(ctx, t, ndim, shape,
 		                   ag_is_contiguous(t) ? AG_NODE_View : AG_NODE_ReshapeAlias);
-	copy = ag_call1(ctx, AG_OP_clone_contiguous, v, 1);
+	copy = ag_run1(ctx, AG_OP_clone_contiguous, v, 1);
 	out = copy ? ag_unsafe_view(ctx, copy, ndim, shape) : NULL;
 	ag_release(copy);
 	return out;

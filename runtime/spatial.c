@@ -421,11 +421,13 @@ struct ag_tensor *spatial_run(struct ag_ctx *ctx, const struct spatial *s, struc
 bool op_run_spatial_map(struct ag_frame *f)
 {
 	int64_t ints[SPATIAL_INTS], shape[AG_MAX_DIMS];
-	int n = arg_ints(f, 1, ints, SPATIAL_INTS), ndim = arg_ints(f, 2, shape, AG_MAX_DIMS);
+	int ndim = arg_ints(f, 2, shape, AG_MAX_DIMS), i;
 	struct spatial s;
 
-	if (n != SPATIAL_INTS || ndim < 0)
+	if (arg_list(f, 1) != SPATIAL_INTS || ndim < 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "spatial_map: bad arguments");
+	for (i = 0; i < SPATIAL_INTS; i++)
+		ints[i] = ag_value_int(&f->v[1].as.list[i]); /* words, of numbers too */
 	memcpy(&s, ints, sizeof(s));
 	return ag_give(f, spatial_run(f->ctx, &s, arg_t(f, 0), ndim, shape, AG_NODE_SparseMap,
 	                              false, arg_b(f, 3)));

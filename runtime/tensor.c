@@ -57,7 +57,7 @@ static struct ag_tensor *tensor_raw(struct ag_ctx *ctx)
 	return t;
 }
 
-static bool check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape)
+bool ag_check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape)
 {
 	int64_t count = 1;
 	int i;
@@ -72,11 +72,12 @@ static bool check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape)
 			               "Trying to create tensor with negative dimension %lld: %s",
 			               (long long)shape[i],
 			               ag_shape_text(ndim, shape, text, sizeof(text)));
-		if (shape[i] && count > INT64_MAX / 16 / shape[i])
+		/* Strides must fit even where a size is zero. */
+		if (shape[i] && count > AG_MOST_ELEMENTS / shape[i])
 			return ag_fail(ctx, AG_ERR_RUNTIME,
 			               "Storage size calculation overflowed with sizes=%s",
 			               ag_shape_text(ndim, shape, text, sizeof(text)));
-		count *= shape[i];
+		count *= shape[i] ? shape[i] : 1;
 	}
 	return true;
 }
@@ -87,7 +88,7 @@ struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, con
 	struct ag_storage *s;
 	struct ag_tensor *t;
 
-	if (!check_shape(ctx, ndim, shape))
+	if (!ag_check_shape(ctx, ndim, shape))
 		return NULL;
 	s = ag_storage_new(ctx, (uint64_t)ag_count(ndim, shape) * ag_dtype_size(dtype), with_data);
 	if (!s)
@@ -126,9 +127,8 @@ struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
 {
 	struct ag_tensor *v;
 
-	if (ndim > AG_MAX_DIMS)
-		return ag_null(t->ctx, AG_ERR_RUNTIME,
-		               "tensors of more than %d dimensions are not supported", AG_MAX_DIMS);
+	if (!ag_check_shape(t->ctx, ndim, shape))
+		return NULL;
 	v = tensor_raw(t->ctx);
 	v->storage = ag_storage_retain(t->storage);
 	v->own_version = t->own_version;

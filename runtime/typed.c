@@ -9,13 +9,13 @@
 	struct ag_tensor *ag_##name(struct ag_ctx *ctx, struct ag_tensor *a)                       \
 	{                                                                                          \
 		struct ag_value v[1] = {ag_arg(a)};                                                \
-		return ag_call1(ctx, AG_OP_##name, v, 1);                                          \
+		return ag_run1(ctx, AG_OP_##name, v, 1);                                           \
 	}
 #define TYPED2(name)                                                                               \
 	struct ag_tensor *ag_##name(struct ag_ctx *ctx, struct ag_tensor *a, struct ag_tensor *b)  \
 	{                                                                                          \
 		struct ag_value v[2] = {ag_arg(a), ag_arg(b)};                                     \
-		return ag_call1(ctx, AG_OP_##name, v, 2);                                          \
+		return ag_run1(ctx, AG_OP_##name, v, 2);                                           \
 	}
 
 TYPED1(neg)
@@ -40,21 +40,21 @@ struct ag_tensor *ag_add_number(struct ag_ctx *ctx, struct ag_tensor *a, double 
 {
 	struct ag_value v[2] = {ag_arg(a), ag_float(b)};
 
-	return ag_call1(ctx, AG_OP_add, v, 2);
+	return ag_run1(ctx, AG_OP_add, v, 2);
 }
 
 struct ag_tensor *ag_mul_number(struct ag_ctx *ctx, struct ag_tensor *a, double b)
 {
 	struct ag_value v[2] = {ag_arg(a), ag_float(b)};
 
-	return ag_call1(ctx, AG_OP_mul, v, 2);
+	return ag_run1(ctx, AG_OP_mul, v, 2);
 }
 
 struct ag_tensor *ag_pow_number(struct ag_ctx *ctx, struct ag_tensor *a, double exponent)
 {
 	struct ag_value v[2] = {ag_arg(a), ag_float(exponent)};
 
-	return ag_call1(ctx, AG_OP_pow_scalar, v, 2);
+	return ag_run1(ctx, AG_OP_pow_scalar, v, 2);
 }
 
 struct ag_tensor *ag_linear(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_tensor *weight,
@@ -62,7 +62,7 @@ struct ag_tensor *ag_linear(struct ag_ctx *ctx, struct ag_tensor *x, struct ag_t
 {
 	struct ag_value v[3] = {ag_arg(x), ag_arg(weight), bias ? ag_arg(bias) : ag_none()};
 
-	return ag_call1(ctx, AG_OP_linear, v, 3);
+	return ag_run1(ctx, AG_OP_linear, v, 3);
 }
 
 static bool too_many(struct ag_ctx *ctx, int ndim)
@@ -86,7 +86,7 @@ static struct ag_tensor *with_shape(struct ag_ctx *ctx, enum ag_op op, struct ag
 	if (op == AG_OP_view)
 		v[n++] = ag_arg(a);
 	v[n++] = ag_list(sizes, (size_t)ndim);
-	return ag_call1(ctx, op, v, n);
+	return ag_run1(ctx, op, v, n);
 }
 
 struct ag_tensor *ag_view(struct ag_ctx *ctx, struct ag_tensor *a, int ndim, const int64_t *shape)
@@ -113,14 +113,14 @@ struct ag_tensor *ag_transpose(struct ag_ctx *ctx, struct ag_tensor *a, int dim0
 {
 	struct ag_value v[3] = {ag_arg(a), ag_int(dim0), ag_int(dim1)};
 
-	return ag_call1(ctx, AG_OP_transpose, v, 3);
+	return ag_run1(ctx, AG_OP_transpose, v, 3);
 }
 
 struct ag_tensor *ag_select(struct ag_ctx *ctx, struct ag_tensor *a, int dim, int64_t index)
 {
 	struct ag_value v[3] = {ag_arg(a), ag_int(dim), ag_int(index)};
 
-	return ag_call1(ctx, AG_OP_select, v, 3);
+	return ag_run1(ctx, AG_OP_select, v, 3);
 }
 
 struct ag_tensor *ag_slice(struct ag_ctx *ctx, struct ag_tensor *a, int dim, int64_t start,
@@ -128,13 +128,13 @@ struct ag_tensor *ag_slice(struct ag_ctx *ctx, struct ag_tensor *a, int dim, int
 {
 	struct ag_value v[5] = {ag_arg(a), ag_int(dim), ag_int(start), ag_int(stop), ag_int(1)};
 
-	return ag_call1(ctx, AG_OP_slice, v, 5);
+	return ag_run1(ctx, AG_OP_slice, v, 5);
 }
 
 static bool in_place(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *v, uint32_t n)
 {
 	struct ag_results results;
-	bool good = ag_call_op(ctx, op, true, v, n, &results);
+	bool good = ag_run_op(ctx, op, true, v, n, &results);
 
 	ag_results_release(&results);
 	return good;
