@@ -274,15 +274,16 @@ bool op_run_mode(struct ag_frame *f)
 /* input, k, dim, keepdim */
 bool op_run_kthvalue(struct ag_frame *f)
 {
-	int64_t p[3] = {1, 0, arg_i(f, 1) - 1};
+	int64_t p[3] = {1, 0, 0}, k = arg_i(f, 1);
 	struct lines s;
 
 	if (!lines_open(f, 2, !arg_b(f, 3), &s))
 		return false;
-	if (p[2] < 0 || p[2] >= s.n)
+	if (k < 1 || k > s.n)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "kthvalue(): selected number k out of range for dimension %d",
 		               s.dim);
+	p[2] = k - 1;
 	return with_indices(f, &s, AG_NODE_Kthvalue, take_sorted, p, false);
 }
 

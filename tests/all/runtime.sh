@@ -29,11 +29,31 @@ build() {
 	exit 1
 }
 
+# The library alone: from C under two standards, and from C++ where there is a compiler.
+alone() {
+	folder=$(mktemp -d)
+	strict="-Wall -Wextra -Wpedantic -Werror -I."
+	status=0
+	for standard in c11 c17; do
+		# shellcheck disable=SC2086
+		"${CC:-cc}" -std=$standard $strict runtime/examples/train.c build/libgraphlint_runtime.a \
+			-lm -o "$folder/train" && "$folder/train" || status=1
+	done
+	if command -v "${CXX:-c++}" >/dev/null 2>&1; then
+		# shellcheck disable=SC2086
+		"${CXX:-c++}" -std=c++11 $strict runtime/examples/line.cc \
+			build/libgraphlint_runtime.a -o "$folder/line" && "$folder/line" || status=1
+	fi
+	rm -rf "$folder"
+	return $status
+}
+
 mkdir -p build/logs
 build release build
 build asan build-asan
 CK_FORK=no
 export CK_FORK
+run alone alone
 run chain env GRAPHLINT_CHAIN_NODES=10000000 build/graphlint_tests runtime_graph
 run model env GRAPHLINT_MODEL_SECONDS="$seconds" build/graphlint_tests runtime_model
 run model-sanitized env GRAPHLINT_MODEL_SECONDS="$((seconds / 2))" build-asan/graphlint_tests runtime_model

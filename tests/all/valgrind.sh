@@ -14,7 +14,7 @@ fi
 CK_FORK=no
 GRAPHLINT_CHAIN_NODES=20000
 export CK_FORK GRAPHLINT_CHAIN_NODES
-[ $# -gt 0 ] || set -- runtime_core runtime_graph runtime_hooks runtime_accounts runtime_layers \
+[ $# -gt 0 ] || set -- runtime_core runtime_graph runtime_facts runtime_hooks runtime_accounts runtime_layers \
 	runtime_programs runtime_autocast runtime_model random init caching_allocator ops_recorded
 passed=0
 failed=0
