@@ -301,7 +301,9 @@ bool op_run_as_strided(struct ag_frame *f)
 	if (n < 0 || k != n)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "mismatch in length of strides and shape");
 	offset = arg_none(f, 3) ? a->offset : arg_i(f, 3);
-	last = offset;
+	if (!ag_check_shape(f->ctx, n, shape))
+		return false;
+	last = 0;
 	for (d = 0; d < n; d++) {
 		if (shape[d] < 0 || strides[d] < 0 ||
 		    (shape[d] && strides[d] > INT64_MAX / 16 / shape[d]))
@@ -309,7 +311,8 @@ bool op_run_as_strided(struct ag_frame *f)
 			               "as_strided: Negative strides are not supported");
 		last += shape[d] ? strides[d] * (shape[d] - 1) : 0;
 	}
-	if (offset < 0 || (ag_count(n, shape) && (uint64_t)((last + 1) * size) > a->storage->bytes))
+	if (offset < 0 || offset > AG_MOST_ELEMENTS ||
+	    (ag_count(n, shape) && last + offset >= (int64_t)a->storage->bytes / size))
 		return ag_fail(
 		        f->ctx, AG_ERR_RUNTIME,
 		        "setStorage: sizes and strides are out of bounds for storage of size %llu",
@@ -383,9 +386,9 @@ bool op_run_unfold(struct ag_frame *f)
 	shape[dim] = (a->shape[dim] - size) / step + 1;
 	shape[n] = size;
 	strides[n] = a->strides[dim];
-	strides[dim] *= step;
+	strides[dim] = ag_times(strides[dim], step);
 	plain[n] = plain[dim];
-	plain[dim] *= step;
+	plain[dim] = ag_times(plain[dim], step);
 	v = ag_alias(a, n + 1, shape, strides, a->offset);
 	ints[0] = n;
 	memcpy(ints + 1, a->shape, (size_t)n * sizeof(*ints));
