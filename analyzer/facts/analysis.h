@@ -12,6 +12,7 @@
 
 enum facts_limits {
 	FACTS_MAX_DEPTH = 9,       /* calls inlined into each other */
+	FACTS_LEAST_DEPTH = 2,     /* of a root that is too large otherwise */
 	FACTS_MAX_STEPS = 30000,   /* instructions of one root */
 	FACTS_FILE_STEPS = 150000, /* of all roots of a file; then each gets few */
 	FACTS_LEAST_STEPS = 2000,
@@ -213,6 +214,8 @@ struct analysis {
 	file_list asked;                                       /* modules, whatever came of it */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
+	uint32_t last_step;     /* what is found by then is worth something to a body only */
+	uint32_t depth;         /* calls inlined into each other, at most */
 	uint32_t all_steps;
 	bool exhausted;
 	bool from_outside;      /* roots run whose callers are not known */

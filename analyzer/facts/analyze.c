@@ -50,6 +50,8 @@ void analysis_init(struct analysis *a, const struct project *project,
 	a->arena = arena;
 	a->heap = arena;
 	a->budget = FACTS_MAX_STEPS;
+	a->last_step = 2 * FACTS_MAX_STEPS;
+	a->depth = FACTS_MAX_DEPTH;
 	values_init(a);
 	lookups_init(a);
 	sites_init(a);

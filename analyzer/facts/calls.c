@@ -12,7 +12,7 @@ static bool too_deep(const struct analysis *a, const struct state *state, contex
 	const bool small = func->insts.count <= FACTS_SMALL_FUNCTION && func->loops.count <= 1;
 
 	return ((a->exhausted || state->count > FACTS_MAX_OBJECTS) && !small) ||
-	       context_get(a, context)->depth >= (a->making ? FACTS_IMPORT_DEPTH : FACTS_MAX_DEPTH);
+	       context_get(a, context)->depth >= (a->making ? FACTS_IMPORT_DEPTH : a->depth);
 }
 
 /* Into containers that are known one goes down to what they hold. */
@@ -83,6 +83,16 @@ static void keep_cached(struct analysis *a, struct activation *act, struct state
 	}
 }
 
+static value_id call_unseen(struct analysis *a, struct activation *act, struct state *state,
+                            struct call call)
+{
+	const value_id arguments = arguments_all(a, call);
+	const value_id result = unknown_value(a, act, state, call.inst, 0x31, arguments);
+
+	doubt_graph(a, state, value_single(a, result));
+	return result;
+}
+
 static value_id call_body(struct analysis *a, struct activation *act, struct state *state,
                           struct call call, object_id function)
 {
@@ -94,11 +104,8 @@ static value_id call_body(struct analysis *a, struct activation *act, struct sta
 	struct activation callee;
 	value_id result;
 
-	if (too_deep(a, state, act->context, func)) {
-		result = unknown_value(a, act, state, call.inst, 0x31, arguments_all(a, call));
-		doubt_graph(a, state, value_single(a, result));
-		return result;
-	}
+	if (too_deep(a, state, act->context, func))
+		return call_unseen(a, act, state, call);
 	if (!func->is_generator && recurses(a, act->context, func, deepest(a, state, call)))
 		return call_recursive(a, act, state, func);
 	context = context_enter(a, act->context, file, func, call.inst, call.part);

@@ -161,7 +161,7 @@ static void transfer(void *context, block_id block, void *entry)
 		run->a->all_steps++;
 		if (++run->a->steps > run->a->budget)
 			run->a->exhausted = true;
-		if (run->a->steps > 2 * run->a->budget)
+		if (run->a->steps > run->a->last_step)
 			return;
 		if (flags & OPF_DEFINES)
 			run->act->temps[at] = define(run->a, run->act, state, at);

@@ -190,17 +190,36 @@ static bool evaluates(struct analysis *a, object_id kept, uint32_t first)
 	return false;
 }
 
+/* Whether it is one shows in what the functions that are called do with it. */
+static bool rests_on_calls(enum event_kind kind)
+{
+	switch (kind) {
+	case EVENT_STORE:
+	case EVENT_CHAIN:
+	case EVENT_LAST:
+	case EVENT_RETAIN:
+	case EVENT_CREATE_GRAPH:
+	case EVENT_DATA_STORE:
+	case EVENT_VIEW_STORE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* With unknown callers the grad mode is unknown too, and so is what becomes of a
  * graph: only code that itself trains, or evaluates, shows what it means. */
 void events_doubt(struct analysis *a, uint32_t first)
 {
+	const bool shallow = a->depth < FACTS_MAX_DEPTH;
+
 	for (uint32_t i = first; i < a->pending.count; i++) {
 		struct pending *p = &a->pending.at[i];
 		const bool keeps =
 		        p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_LAST;
 
-		p->incomplete |=
-		        a->exhausted || (keeps && !a->trains && !evaluates(a, p->kept, first));
+		p->incomplete |= a->exhausted || (shallow && rests_on_calls(p->kind)) ||
+		                 (keeps && !a->trains && !evaluates(a, p->kept, first));
 	}
 }
 

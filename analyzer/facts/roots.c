@@ -66,10 +66,14 @@ static bool was_executed(struct analysis *a, const struct project_file *file,
 	return function_facts(a, file, func)->executed;
 }
 
-static void restart(struct analysis *a)
+static void restart(struct root *root)
 {
+	struct analysis *a = root->a;
+
+	root->cut |= a->exhausted;
 	a->steps = 0;
 	a->budget = a->all_steps < FACTS_FILE_STEPS ? FACTS_MAX_STEPS : FACTS_LEAST_STEPS;
+	a->last_step = a->budget;
 	a->exhausted = false;
 }
 
@@ -78,7 +82,7 @@ static void run_function_root(struct root *root, struct root_function function)
 	struct state *state = state_copy(root->a, root->state);
 	value_id result;
 
-	restart(root->a);
+	restart(root);
 	result = call_with_unknowns(root, &root->act, state, function, (value_id){0}, 0);
 	give_away(root, state, result);
 }
@@ -241,7 +245,7 @@ static void run_class_root(struct root *root, object_id class)
 	value_id self;
 
 	mark_referenced(root, &methods, OP_load_attr);
-	restart(root->a);
+	restart(root);
 	if (constructor.n && def_of(root->a, constructor)->kind == OBJECT_FUNCTION) {
 		const struct ir_func *func = def_of(root->a, constructor)->func;
 		struct state *before = root->state;
@@ -368,24 +372,68 @@ static void run_nested(struct root *root)
 	memset(&root->a->nested, 0, sizeof(root->a->nested));
 }
 
-static void run_candidate(struct root *root, const struct candidate *candidate)
+/* Once: false if it was too large to be looked through. */
+static bool try_candidate(struct root *root, const struct candidate *candidate)
 {
-	const uint32_t before = root->a->pending.count;
+	struct analysis *a = root->a;
+	const uint32_t before = a->pending.count;
 
 	root->number++;
-	root->a->trains = false;
-	root->a->left_count = 0;
-	if (!tells_anything(root, def_of(root->a, candidate->id)->func))
-		return;
-	if (def_of(root->a, candidate->id)->kind == OBJECT_CLASS) {
+	root->cut = a->exhausted = false;
+	a->trains = false;
+	a->left_count = 0;
+	if (def_of(a, candidate->id)->kind == OBJECT_CLASS) {
 		if (class_needs_run(root, candidate->id))
 			run_class_root(root, candidate->id);
 	} else if (!runs_already(root, candidate)) {
 		run_function_root(root, (struct root_function){candidate->id, candidate->outer});
 	}
 	run_nested(root);
-	events_doubt(root->a, before);
-	root->a->exhausted = false;
+	a->exhausted |= root->cut;
+	events_doubt(a, before);
+	return !a->exhausted;
+}
+
+static bool *executed_functions(struct analysis *a)
+{
+	bool *executed = arena_array(a->heap, bool, a->functions.count + 1);
+
+	for (uint32_t i = 0; i < a->functions.count; i++)
+		executed[i] = a->functions.at[i].executed;
+	return executed;
+}
+
+/* With little of what it calls: in contexts of its own, as if it had not been started at. */
+static void try_again(struct root *root, const struct candidate *candidate)
+{
+	struct analysis *a = root->a;
+	const struct ir_func *body = root->act.func;
+	struct root again = *root;
+
+	a->depth = FACTS_LEAST_DEPTH;
+	again.act.context = context_enter(a, (context_id){0}, root->file, body, 2, 0);
+	again.methods = activation_begin(a, &again.act, root->file, body,
+	                                 context_enter(a, (context_id){0}, root->file, body, 1, 1));
+	a->top = &again.methods;
+	try_candidate(&again, candidate);
+	a->top = &root->methods;
+	root->number = again.number;
+	a->depth = FACTS_MAX_DEPTH;
+}
+
+static void run_candidate(struct root *root, const struct candidate *candidate)
+{
+	struct analysis *a = root->a;
+	const uint32_t count = a->functions.count;
+	const bool *executed = executed_functions(a);
+
+	if (tells_anything(root, def_of(a, candidate->id)->func) &&
+	    !try_candidate(root, candidate)) {
+		for (uint32_t i = 0; i < a->functions.count; i++)
+			a->functions.at[i].executed = i < count && executed[i];
+		try_again(root, candidate);
+	}
+	a->exhausted = false;
 }
 
 void run_roots(struct root *root)

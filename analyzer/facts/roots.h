@@ -13,6 +13,7 @@ struct root {
 	struct activation act;
 	struct activation methods; /* calls them: they age as in the body of a loop */
 	struct state *state;
+	bool cut;        /* some part of it was too large */
 	uint32_t number; /* of roots so far: each has unknown arguments of its own */
 };
 
