@@ -141,7 +141,8 @@ static const struct {
          "graphlint.toml:2: `select` must be an array of strings, not an integer"},
         {"fix = 'yes'\n", "graphlint.toml:1: `fix` must be a boolean, not a string"},
         {"jobs = '2'\n", "graphlint.toml:1: `jobs` must be an integer, not a string"},
-        {"jobs = -2\n", "graphlint.toml:1: `jobs` must be a whole number, not `-2`"},
+        {"jobs = -2\n",
+         "graphlint.toml:1: `jobs` must be a whole number up to 4294967295, not `-2`"},
         {"format = 'jsn'\n",
          "graphlint.toml:1: `format` must be one of "
          "text|concise|json|jsonl|sarif|github|gitlab|junit|rdjsonl|azure, not `jsn`; did you mean "
@@ -149,7 +150,7 @@ static const struct {
         {"memory = 'lots'\n",
          "graphlint.toml:1: `memory` must be a size such as 24GiB, not `lots`"},
         {"[severity]\nGL101 = 'fatal'\n",
-         "graphlint.toml:2: `GL101` must be \"error\", \"warning\" or \"info\""},
+         "graphlint.toml:2: `GL101` must be \"error\", \"warning\" or \"info\", not `fatal`"},
         {"severity = 3\n", "graphlint.toml:1: `severity` must be a table, not an integer"},
         {"[extend-models]\n'a.b' = 'detach'\n",
          "graphlint.toml:2: `a.b` must be returns-graph, takes-graph, detaches or no-grad, not "
@@ -264,8 +265,8 @@ static const struct {
         {"-z", "`graphlint check` has no option `-z`"},
         {"--select", "--select needs a value: CODE,..."},
         {"-j", "-j needs a value: N"},
-        {"-j two", "-j must be a whole number, not `two`"},
-        {"--jobs=-1", "--jobs must be a whole number, not `-1`"},
+        {"-j two", "-j must be a whole number up to 4294967295, not `two`"},
+        {"--jobs=-1", "--jobs must be a whole number up to 4294967295, not `-1`"},
         {"--fix=yes", "--fix takes no value"},
         {"--color=blue", "--color must be one of auto|always|never, not `blue`"},
         {"--memory 12XB", "--memory must be a size such as 24GiB, not `12XB`"},

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/app/conflicts.h"
 #include "analyzer/app/pages.h"
 #include "analyzer/app/usage.h"
 #include "analyzer/app/version.h"
@@ -174,8 +175,31 @@ static int app_text(struct app *app, void (*write)(struct text *out))
 	return print(&out);
 }
 
+/* Commands without operands in commands.def take none. */
+static bool has_its_operands(struct app *app)
+{
+	const struct command *command = &commands[app->line.command];
+	const char *first;
+
+	if (*command->operands || !app->line.operands.count)
+		return true;
+	first = app->line.operands.at[0];
+	if (app->line.command == COMMAND_rules)
+		app_fail("`graphlint rules` takes no operand; did you mean `graphlint explain %s`?",
+		         first);
+	else
+		app_fail("`graphlint %s` takes no operand, and `%s` is one", command->name, first);
+	return false;
+}
+
 static int run_command(struct app *app)
 {
+	struct text complaint = {.arena = &app->arena};
+
+	if (!has_its_operands(app))
+		return EXIT_TROUBLE;
+	if (!command_line_fits(&app->line, &complaint))
+		return app_fail("%s", text_chars(&complaint));
 	switch (app->line.command) {
 	case COMMAND_check:
 		return app_check(app);

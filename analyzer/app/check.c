@@ -29,7 +29,9 @@ bool check_settings(struct app *app, struct engine_settings *engine)
 	        .no_skip = settings_flag(settings, OPTION_no_skip),
 	        .confirm = (enum confirm_mode)settings_number(settings, OPTION_confirm),
 	        .root = app_root(app),
-	        .baseline = settings_text(settings, OPTION_baseline),
+	        .baseline = settings_text(settings, OPTION_write_baseline)
+	                            ? NULL
+	                            : settings_text(settings, OPTION_baseline),
 	        .diff_base = settings_text(settings, OPTION_diff_base),
 	        .cache = app_cache_folder(app),
 	        .build = GRAPHLINT_VERSION,
@@ -207,9 +209,11 @@ static const char *meant_command(struct app *app)
 {
 	struct suggestion suggestion = {0};
 
-	if (app->line.operands.count != 1 || access(app->line.operands.at[0], F_OK) == 0)
+	if (!app->line.operands.count || access(app->line.operands.at[0], F_OK) == 0)
 		return NULL;
 	suggestion.name = app->line.operands.at[0];
+	if (command_find(suggestion.name) != COMMAND_COUNT)
+		return NULL;
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		suggestion_offer(&suggestion, commands[i].name);
 	return suggestion.closest;

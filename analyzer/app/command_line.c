@@ -88,6 +88,7 @@ static bool complain_unknown(struct parsing *parsing, const char *name, size_t l
 {
 	struct suggestion suggestion = {.name = arena_text(parsing->arena, name, length)};
 	enum command_id command = parsing->line->command;
+	enum option_id key;
 
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		if (options[i].places & PLACE_LINE && options[i].commands & 1u << command)
@@ -95,6 +96,11 @@ static bool complain_unknown(struct parsing *parsing, const char *name, size_t l
 	}
 	text_print(parsing->complaint, "`graphlint %s` has no option `--%s`",
 	           commands[command].name, suggestion.name);
+	key = option_find_key(suggestion.name);
+	if (key != OPTION_COUNT && !(options[key].places & PLACE_LINE)) {
+		text_add_chars(parsing->complaint, ": it stands in the configuration file");
+		return false;
+	}
 	suggestion_print(&suggestion, "--", parsing->complaint);
 	return false;
 }

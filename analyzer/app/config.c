@@ -41,6 +41,13 @@ static const char *beside(const struct loading *loading, const char *path)
 	return path_join(loading->arena, loading->folder, path);
 }
 
+static bool is_pyproject(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, "pyproject.toml");
+}
+
 /* values */
 
 static bool read_strings(struct loading *loading, const struct toml_value *value, const char *key,
@@ -107,7 +114,10 @@ static bool read_plain(struct loading *loading, const struct option *option,
 
 static bool read_file_ignore(struct loading *loading, const struct toml_value *row)
 {
-	struct file_ignore ignore = {.folder = loading->folder, .pattern = row->key};
+	struct file_ignore ignore = {.folder = loading->folder,
+	                             .pattern = row->key,
+	                             .file = loading->path,
+	                             .line = row->line};
 	text_list codes;
 
 	if (!read_strings(loading, row, row->key, &codes))
@@ -120,7 +130,9 @@ static bool read_file_ignore(struct loading *loading, const struct toml_value *r
 
 static bool read_severity(struct loading *loading, const struct toml_value *row)
 {
-	struct severity_change change = {.selector = row->key};
+	struct severity_change change = {
+	        .selector = row->key, .file = loading->path, .line = row->line};
+	struct text what = {.arena = loading->arena};
 
 	if (row->kind != TOML_STRING)
 		return complain_kind(loading, row, row->key, "a string");
@@ -131,7 +143,8 @@ static bool read_severity(struct loading *loading, const struct toml_value *row)
 			return true;
 		}
 	}
-	return complain(loading, row->line, row->key, "must be \"error\", \"warning\" or \"info\"");
+	text_print(&what, "must be \"error\", \"warning\" or \"info\", not `%s`", row->text);
+	return complain(loading, row->line, row->key, text_chars(&what));
 }
 
 static bool read_effect(struct loading *loading, const struct toml_value *given, const char *effect)
@@ -160,6 +173,10 @@ static bool read_model(struct loading *loading, const struct toml_value *row)
 
 	if (row->kind == TOML_STRING)
 		return read_effect(loading, row, row->text);
+	if (row->kind == TOML_TABLE)
+		return complain(
+		        loading, row->line, row->key,
+		        "must be a name in quotes, dots and all, as in \"package.function\"");
 	if (!read_strings(loading, row, row->key, &effects))
 		return false;
 	for (uint32_t i = 0; i < effects.count; i++) {
@@ -190,6 +207,15 @@ static bool read_table(struct loading *loading, enum option_id id, const struct 
 
 /* keys */
 
+static bool is_line_option(const char *key)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		if (!(options[i].places & PLACE_KEY) && !strcmp(options[i].name, key))
+			return true;
+	}
+	return false;
+}
+
 static bool complain_unknown(struct loading *loading, const struct toml_value *value)
 {
 	struct suggestion suggestion = {.name = value->key};
@@ -199,8 +225,13 @@ static bool complain_unknown(struct loading *loading, const struct toml_value *v
 		if (options[i].places & PLACE_KEY)
 			suggestion_offer(&suggestion, options[i].name);
 	}
+	if (is_line_option(value->key)) {
+		return complain(loading, value->line, value->key, "is for the command line only");
+	}
 	text_add_chars(&what, "is no setting");
 	suggestion_print(&suggestion, "", &what);
+	if (!strcmp(value->key, "tool") && !is_pyproject(loading->path))
+		text_add_chars(&what, ": in this file settings stand without [tool.graphlint]");
 	return complain(loading, value->line, value->key, text_chars(&what));
 }
 
@@ -247,6 +278,8 @@ static bool read_base(struct loading *loading, const struct toml_value *extend)
 
 	if (extend->kind != TOML_STRING)
 		return complain_kind(loading, extend, "extend", "a string");
+	if (!*extend->text)
+		return complain(loading, extend->line, "extend", "must not be empty");
 	if (loading->depth == EXTEND_DEPTH)
 		return complain(loading, extend->line, "extend", "goes round in circles");
 	base.path = beside(loading, extend->text);
@@ -276,13 +309,6 @@ static bool read_settings(struct loading *loading, const struct toml_value *tabl
 }
 
 /* files */
-
-static bool is_pyproject(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return !strcmp(slash ? slash + 1 : path, "pyproject.toml");
-}
 
 /* What a file says about us; NULL with an error message: it is no TOML. */
 static const struct toml_value *settings_table(struct arena *arena, const char *path,

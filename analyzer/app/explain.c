@@ -54,10 +54,6 @@ int app_rules(struct app *app)
 	struct emitter json = {.out = &out, .indents = true};
 
 	settle(app);
-	if (app->line.operands.count)
-		return app_fail(
-		        "`graphlint rules` takes no operand; did you mean `graphlint explain %s`?",
-		        app->line.operands.at[0]);
 	if (wants_json(app))
 		emit_open_array(&json, NULL);
 	for (uint32_t i = 0; i < app->rules.count; i++) {

@@ -104,18 +104,18 @@ static bool check_tables(const struct app *app, const struct settings *settings,
 		for (uint32_t k = 0; k < ignore->selectors.count; k++) {
 			if (selector_is_known(app->rules, ignore->selectors.at[k]))
 				continue;
-			print_origin(&settings->of[OPTION_per_file_ignores],
-			             &options[OPTION_per_file_ignores], complaint);
+			text_print(complaint, "%s:%u: `per-file-ignores`", ignore->file,
+			           ignore->line);
 			return complain_selector(app, ignore->selectors.at[k], complaint);
 		}
 	}
 	for (uint32_t i = 0; i < settings->selection.severities.count; i++) {
-		const char *selector = settings->selection.severities.at[i].selector;
+		const struct severity_change *change = &settings->selection.severities.at[i];
 
-		if (selector_is_known(app->rules, selector))
+		if (selector_is_known(app->rules, change->selector))
 			continue;
-		print_origin(&settings->of[OPTION_severity], &options[OPTION_severity], complaint);
-		return complain_selector(app, selector, complaint);
+		text_print(complaint, "%s:%u: `severity`", change->file, change->line);
+		return complain_selector(app, change->selector, complaint);
 	}
 	return true;
 }

@@ -205,7 +205,8 @@ bool option_read(struct arena *arena, const struct option *option, const char *w
 	case OPTION_COUNT_OF:
 		if (read_count(written, &value->number))
 			return true;
-		text_print(complaint, "must be a whole number, not `%s`", written);
+		text_print(complaint, "must be a whole number up to %u, not `%s`", UINT32_MAX,
+		           written);
 		return false;
 	case OPTION_SIZE:
 		if (read_size(written, &value->number))
@@ -214,7 +215,10 @@ bool option_read(struct arena *arena, const struct option *option, const char *w
 		return false;
 	case OPTION_LIST:
 		read_list(arena, written, &value->list);
-		return true;
+		if (value->list.count)
+			return true;
+		text_add_chars(complaint, "must not be empty");
+		return false;
 	case OPTION_TEXT:
 	case OPTION_PATH:
 		if (*written)

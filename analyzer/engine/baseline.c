@@ -1,12 +1,12 @@
 #include "analyzer/engine/baseline.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/finding/fingerprint.h"
 #include "analyzer/finding/rule.h"
 #include "analyzer/report/emit.h"
+#include "analyzer/report/json_load.h"
 #include "analyzer/report/place.h"
 
 struct entry {
@@ -50,13 +50,12 @@ static const char *complain(struct arena *arena, const char *path, const char *w
 
 static const char *read_entries(struct arena *arena, const char *path, entry_list *entries)
 {
-	json_error_t error;
-	json_t *root = json_load_file(path, 0, &error);
-	json_t *list = json_object_get(root, "findings");
 	const char *complaint = NULL;
+	json_t *root = json_load(arena, path, &complaint);
+	json_t *list = json_object_get(root, "findings");
 
 	if (!root)
-		complaint = complain(arena, path, error.text);
+		complaint = complain(arena, path, complaint);
 	else if (!json_is_array(list))
 		complaint = complain(arena, path, "this is no baseline of graphlint");
 	for (size_t i = 0; !complaint && i < json_array_size(list); i++) {

@@ -29,7 +29,7 @@ struct cache_plan {
 	bool *moved;    /* what its body leaves behind may be something else */
 	bool *touched;  /* what its analysis found does not hold */
 	bool *reported; /* what was reported in it does not */
-	bool *imported; /* only imported, by files that need not be loaded, and needed */
+	bool *imported; /* needed, and there because of files that need not be loaded */
 };
 
 /* Without a usable index only the normal paths are filled in. */

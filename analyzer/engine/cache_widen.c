@@ -79,14 +79,8 @@ bool *run_cache_kept(struct run *run)
 	return kept;
 }
 
-/* Not linted in this run, or not by it: loaded for the sake of others. */
-static bool is_only_imported(const struct run *run, const struct cached_file *file)
-{
-	return !file->linted || !run_is_in_shard(run, file->path);
-}
-
-/* Of what is needed, files that are only imported: loaded by name, since who
- * imports them may not be. */
+/* Of what is needed, the code that is there: loaded by name, since who imports it
+ * may not be. */
 static void mark_imported(struct run *run, const bool *seen)
 {
 	const struct cache_index *index = &run->cache.index;
@@ -94,8 +88,7 @@ static void mark_imported(struct run *run, const bool *seen)
 
 	follow_imports(run, kept);
 	for (uint32_t i = 0; i < index->files.count; i++)
-		run->cache.plan->imported[i] |=
-		        seen[i] && kept[i] && is_only_imported(run, &index->files.at[i]);
+		run->cache.plan->imported[i] |= seen[i] && kept[i];
 }
 
 void run_cache_mark(struct run *run)
@@ -137,15 +130,14 @@ void run_cache_add_imported(struct run *run)
 
 /* after loading */
 
-/* A file that is only imported, by files that are not loaded. */
+/* A file whose code is there because of files that are not loaded. */
 static bool need_imported(struct run *run, const bool *kept, const char *normal)
 {
 	const struct cache_plan *plan = run->cache.plan;
 	struct name_entry *entry = name_table_find(&plan->by_normal, normal);
 	const uint32_t place = entry ? entry->value - 1 : 0;
 
-	if (!entry || !is_only_imported(run, &run->cache.index.files.at[place]) || !kept[place] ||
-	    plan->imported[place] || run_has_loaded(run, normal))
+	if (!entry || !kept[place] || plan->imported[place] || run_has_loaded(run, normal))
 		return false;
 	plan->imported[place] = true;
 	return true;

@@ -208,10 +208,13 @@ static bool is_new(struct arena *arena, const change_list *changes, const struct
 static const char *complain(struct arena *arena, const char *what, const struct answer *answer)
 {
 	struct text complaint = {.arena = arena};
-	size_t length = strcspn(text_chars(&answer->err), "\n");
+	const char *said = text_chars(&answer->err);
 
-	text_print(&complaint, "%s: %.*s", what, answer->status == -1 ? 22 : (int)length,
-	           answer->status == -1 ? "git could not be run\n " : text_chars(&answer->err));
+	if (answer->status == -1)
+		said = "git could not be run";
+	else if (!strncmp(said, "fatal: ", 7))
+		said += 7;
+	text_print(&complaint, "%s: %.*s", what, (int)strcspn(said, "\n"), said);
 	return text_chars(&complaint);
 }
 

@@ -15,6 +15,8 @@
 struct file_ignore {
 	const char *folder; /* the pattern is relative to this; "" is the current one */
 	const char *pattern;
+	const char *file; /* where it is said */
+	uint32_t line;
 	selector_list selectors;
 };
 

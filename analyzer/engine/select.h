@@ -23,6 +23,8 @@ struct selection_layer {
 struct severity_change {
 	const char *selector;
 	enum severity severity; /* the highest that a finding keeps */
+	const char *file;       /* where it is said */
+	uint32_t line;
 };
 
 struct selection {

@@ -1,7 +1,8 @@
 #include "analyzer/report/read_json.h"
 
-#include <jansson.h>
 #include <string.h>
+
+#include "analyzer/report/json_load.h"
 
 static const char *copy(struct json_reading *reading, const char *chars)
 {
@@ -254,11 +255,11 @@ static const char *read_root(struct json_reading *reading, const json_t *root,
 const char *json_report_read(struct json_reading *reading, const char *path,
                              struct json_shard *shard)
 {
-	json_error_t error;
-	json_t *root =
-	        !strcmp(path, "-") ? json_loadf(stdin, 0, &error) : json_load_file(path, 0, &error);
-	const char *complaint = root ? read_root(reading, root, shard) : copy(reading, error.text);
+	const char *complaint = NULL;
+	json_t *root = json_load(reading->arena, path, &complaint);
 
+	if (root)
+		complaint = read_root(reading, root, shard);
 	json_decref(root);
 	return complaint;
 }
