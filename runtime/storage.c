@@ -55,6 +55,7 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 {
 	struct ag_storage *s;
 	uint64_t cap = ctx->options.byte_cap, handle = 0;
+	void *data = NULL;
 
 	if (cap && (bytes > cap || ctx->memory.live_bytes > cap - bytes)) {
 		ag_fail(ctx, AG_ERR_MEMORY, "live bytes would exceed the cap of %llu",
@@ -66,16 +67,26 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 		if (!handle && bytes)
 			return NULL;
 	}
+	if (with_data && bytes <= (ctx->meta ? META_DATA : ctx->options.data_cap)) {
+		data = calloc(bytes ? bytes : 1, 1);
+		if (!data) {
+			ag_device_free(ctx, handle);
+			ag_fail(ctx, AG_ERR_MEMORY,
+			        "DefaultCPUAllocator: can't allocate memory: you tried to "
+			        "allocate %llu bytes.",
+			        (unsigned long long)bytes);
+			return NULL;
+		}
+	}
 	s = ag_block_new(ctx, sizeof(*s));
 	s->ctx = ctx;
+	s->data = data;
 	s->bytes = bytes;
 	s->refs = 1;
 	s->id = ++ctx->next_id;
 	s->site = ctx->site;
 	s->device = (uint8_t)ctx->default_device;
 	s->device_handle = handle;
-	if (with_data && bytes <= (ctx->meta ? META_DATA : ctx->options.data_cap))
-		s->data = ag_alloc(bytes, 1);
 	s->next = &ctx->storages;
 	s->prev = ctx->storages.prev;
 	s->prev->next = s->next->prev = s;

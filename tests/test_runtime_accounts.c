@@ -154,6 +154,63 @@ START_TEST(caps_stop_a_program_without_ending_it)
 }
 END_TEST
 
+static bool sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	return true;
+#elif defined(__has_feature)
+	return __has_feature(address_sanitizer);
+#else
+	return false;
+#endif
+}
+
+START_TEST(memory_that_cannot_be_had_is_an_error)
+{
+	struct ag_options options = {.data_cap = UINT64_MAX};
+	int64_t most = INT64_C(1) << 46;
+
+	/* AddressSanitizer ends the process instead. */
+	if (sanitized())
+		return;
+	rt_open_with(&options);
+	ck_assert(rt_fails(ag_zeros(rt.ctx, 1, &most) != NULL, "can't allocate memory"));
+	ck_assert_uint_eq(rt_bytes(), 0);
+	rt_close();
+}
+END_TEST
+
+START_TEST(sizes_that_no_tensor_has_are_errors)
+{
+	static const int64_t shapes[4][3] = {{INT64_MAX, 0, 2},
+	                                     {INT64_C(1) << 40, INT64_C(1) << 40, 1},
+	                                     {0, -1, 1},
+	                                     {INT64_MIN, 1, 1}};
+
+	rt_open();
+	for (int i = 0; i < 4; i++)
+		ck_assert_ptr_null(ag_tensor_new(rt.ctx, AG_F32, 3, shapes[i], NULL));
+	ck_assert_ptr_null(ag_tensor_new(rt.ctx, AG_F32, AG_MAX_DIMS + 1, shapes[3], NULL));
+	rt_close();
+}
+END_TEST
+
+START_TEST(calls_that_do_not_fit_are_errors)
+{
+	struct ag_value number[2] = {N(3), N(4)}, list[1] = {ag_list(number, 2)};
+	struct ag_results r;
+
+	rt_open();
+	ck_assert(rt_fails(ag_call_op(rt.ctx, AG_OP_relu, false, number, 1, &r), "another kind"));
+	ck_assert(rt_fails(ag_call_op(rt.ctx, AG_OP_cat, false, list, 1, &r), "another kind"));
+	ck_assert(rt_fails(ag_call_op(rt.ctx, AG_OP_relu, false, NULL, 0, &r), "is missing"));
+	ck_assert(
+	        rt_fails(ag_call_op(rt.ctx, AG_OP_mul, true, number, 2, &r), "works on a tensor"));
+	ck_assert(rt_fails(ag_call_op(rt.ctx, AG_OP_COUNT, false, NULL, 0, &r), "no such op"));
+	rt_close();
+}
+END_TEST
+
 START_TEST(the_device_model_rounds_and_keeps_its_segments)
 {
 	struct ag_options options = {.model_caching = true};
@@ -191,6 +248,9 @@ Suite *runtime_accounts_suite(void)
 	tcase_add_test(tc, errors_are_values);
 	tcase_add_test(tc, complex_numbers_are_refused_or_unknown);
 	tcase_add_test(tc, caps_stop_a_program_without_ending_it);
+	tcase_add_test(tc, memory_that_cannot_be_had_is_an_error);
+	tcase_add_test(tc, sizes_that_no_tensor_has_are_errors);
+	tcase_add_test(tc, calls_that_do_not_fit_are_errors);
 	tcase_add_test(tc, the_device_model_rounds_and_keeps_its_segments);
 	suite_add_tcase(suite, tc);
 	return suite;
