@@ -78,9 +78,11 @@ static bool is_kept(const struct ag_tensor *t, const struct ag_autocast *on, enu
 	       !t->grad_fn && !t->base;
 }
 
+/* With a graph, also where gradients are off: who uses it next may want one. */
 static struct ag_tensor *kept_cast(struct ag_ctx *ctx, struct ag_tensor *t, enum ag_dtype dtype)
 {
 	struct ag_autocast_state *s = ctx->autocast;
+	struct ag_grad_mode mode;
 	struct ag_tensor *cast;
 	uint32_t i;
 
@@ -88,7 +90,9 @@ static struct ag_tensor *kept_cast(struct ag_ctx *ctx, struct ag_tensor *t, enum
 		if (s->kept[i].leaf == t->id)
 			return s->kept[i].cast;
 	}
+	mode = ag_enable_grad(ctx);
 	cast = op_cast(ctx, t, dtype);
+	ag_set_grad_mode(ctx, mode);
 	if (!cast)
 		return NULL;
 	if (s->count == s->capacity) {
@@ -116,8 +120,9 @@ static bool cast_values(const struct job *j, struct ag_value *values, uint32_t c
 
 		if (!eligible(t, j->device) || t->dtype == j->dtype)
 			continue;
-		t = is_kept(t, j->on, j->dtype) ? kept_cast(j->f->ctx, t, j->dtype)
-		                                : op_cast(j->f->ctx, t, j->dtype);
+		t = !j->f->ctx->mode.inference && is_kept(t, j->on, j->dtype)
+		            ? kept_cast(j->f->ctx, t, j->dtype)
+		            : op_cast(j->f->ctx, t, j->dtype);
 		if (!t)
 			return false;
 		values[i].as.tensor = t;

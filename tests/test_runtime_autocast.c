@@ -203,6 +203,31 @@ START_TEST(what_is_kept_goes_with_the_outermost_region)
 }
 END_TEST
 
+START_TEST(casts_made_without_gradients_serve_with_them)
+{
+	struct ag_autocast before;
+	struct ag_grad_mode mode;
+	struct ag_tensor *w, *x;
+	uint64_t bytes;
+
+	rt_open();
+	w = rt_leaf(rt_randn(2, 16, 16));
+	x = CALL("Tensor.bfloat16", T(rt_randn(2, 2, 16)));
+	before = enter(true);
+	mode = ag_inference(rt.ctx);
+	bytes = rt_bytes();
+	ck_assert(!ag_requires_grad(CALL("torch.mm", T(x), T(w))));
+	ag_set_grad_mode(rt.ctx, mode);
+	ck_assert_uint_eq(rt_bytes() - bytes, 2 * 16 * 2); /* nothing is kept */
+	mode = ag_no_grad(rt.ctx);
+	ck_assert(!ag_requires_grad(CALL("torch.mm", T(x), T(w))));
+	ag_set_grad_mode(rt.ctx, mode);
+	ck_assert(ag_requires_grad(CALL("torch.mm", T(x), T(w))));
+	leave(before);
+	rt_close();
+}
+END_TEST
+
 static bool run_product(struct ag_ctx *ctx, void *data, struct ag_tensor *const *inputs,
                         uint32_t ninputs, struct ag_results *outputs)
 {
@@ -274,6 +299,7 @@ Suite *runtime_autocast_suite(void)
 	tcase_add_test(tcase, the_widest_operand_decides_for_joins);
 	tcase_add_test(tcase, casts_of_leaves_are_kept_while_a_region_lasts);
 	tcase_add_test(tcase, what_is_kept_goes_with_the_outermost_region);
+	tcase_add_test(tcase, casts_made_without_gradients_serve_with_them);
 	tcase_add_loop_test(tcase, a_checkpoint_runs_again_in_its_region, 0, 2);
 	tcase_add_test(tcase, each_device_has_its_own_region);
 	suite_add_tcase(suite, tcase);
