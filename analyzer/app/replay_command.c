@@ -28,6 +28,9 @@ static struct replay_result replay(struct app *app, struct program *program)
 		request.heal = REPLAY_LEAST;
 	if (request.iterations && !command_line_has(&app->line, OPTION_steps))
 		request.most_iterations = REPLAY_MOST_STEPS;
+	/* Who reads the text reads the verdict; others may want every step. */
+	request.settle =
+	        request.most_iterations && !strcmp(app_choice(app, OPTION_replay_format), "text");
 	request.values = settings_flag(&app->settings, OPTION_output);
 	return replay_run(&request);
 }

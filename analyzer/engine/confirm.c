@@ -72,6 +72,7 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .names = run->names,
 	        .module = confirm->file->lowered.module,
 	        .heal = REPLAY_LEAST,
+	        .settle = true,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
 	        .budget = always ? NULL : &auto_budget,
 	        .watch = confirm->places.at,

@@ -37,8 +37,6 @@ struct fix_search {
 	uint32_t count;
 	uint32_t most_replays; /* 0: no bound */
 	/* out */
-	uint64_t weights; /* with `edits`, after a few steps; 0: they are not known */
-	bool has_weights;
 	struct replay_result after; /* with the safest fix of each finding */
 	uint32_t fixed;             /* findings that have one */
 	uint32_t replays;

@@ -8,8 +8,6 @@
 #include "analyzer/fix/fix.h"
 #include "analyzer/front/front.h"
 
-enum { TRAINING_STEPS = 8 };
-
 static bool grows(const struct replay_verdict *verdict)
 {
 	return verdict->kind == REPLAY_LINEAR || verdict->kind == REPLAY_SUPERLINEAR;
@@ -68,29 +66,6 @@ static struct replay_result replay_with(struct fix_search *search, const edit_li
 {
 	search->replays++;
 	return fix_replay(&search->request, edits, search->before);
-}
-
-/* What the weights are after some steps, computed with numbers; 0: that was too
- * much arithmetic. */
-static uint64_t weights_with(struct fix_search *search, const edit_list *edits)
-{
-	struct replay_request request = search->request;
-	struct replay_result few = *search->before, result;
-
-	few.count = few.count < TRAINING_STEPS ? few.count : TRAINING_STEPS;
-	request.values = true;
-	search->replays++;
-	result = fix_replay(&request, edits, &few);
-	return result.count == few.count ? result.weights : 0;
-}
-
-/* An edit that cuts a graph which a backward needs would train otherwise. */
-static bool trains_alike(struct fix_search *search, const edit_list *edits)
-{
-	if (!search->has_weights)
-		search->weights = weights_with(search, &search->edits);
-	search->has_weights = true;
-	return !search->weights || search->weights == weights_with(search, edits);
 }
 
 static const char *grown(struct arena *arena, double bytes)
@@ -163,7 +138,7 @@ static void try_fix(struct attempt *a, const struct finding_fix *fix)
 	result = replay_with(a->search, &edits);
 	a->more += a->fix != NULL;
 	if (!is_better(&result, a->fix ? &a->result : a->base) ||
-	    (fix->safe && !trains_alike(a->search, &edits)))
+	    (fix->safe && result.trained != a->base->trained))
 		return;
 	a->fix = fix;
 	a->result = result;
@@ -212,7 +187,6 @@ static void fix_finding(struct fix_search *search, struct finding *finding)
 	search->fixed++;
 	search->after = chosen->result;
 	search->edits = chosen->edits;
-	search->has_weights = search->has_weights && safe.fix;
 }
 
 void fix_search(struct fix_search *search)

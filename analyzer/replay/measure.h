@@ -56,7 +56,5 @@ void measure_mark(struct replay *r);
 /* Fills result->chain for what grew, while everything is still alive. */
 void measure_chain(struct replay *r);
 void measure_release(struct replay *r);
-/* Once a sample is taken (weights.c). */
-void weights_note(struct replay *r);
 
 #endif

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/bug.h"
+#include "analyzer/base/hash.h"
 #include "analyzer/replay/assume.h"
 #include "analyzer/replay/measure.h"
 
-enum { MOST_RETAINED = 20000 }; /* nodes, for one backward */
+enum {
+	MOST_WALKED = 20000, /* nodes, for one backward */
+	TRAINING_STEPS = 8,  /* whose backwards are digested */
+};
 
 static void place_ran(struct vm *vm, uint32_t index, struct val stored)
 {
@@ -45,7 +50,7 @@ static bool is_born(struct vm *vm, const struct ir_module *module, struct span s
 	return false;
 }
 
-/* --- what is retained */
+/* --- what backward runs through */
 
 static void note_reuse(struct replay *r, uint64_t id)
 {
@@ -54,45 +59,74 @@ static void note_reuse(struct replay *r, uint64_t id)
 			r->seen[i].reused = true;
 }
 
-/* The nodes that this backward comes by: are they ones that were retained? */
-static void walk(struct replay *r, struct ag_node *start, struct id_set *met)
+static uint64_t digest_of(struct ag_node *node)
 {
-	struct ag_node **todo = checked_alloc(MOST_RETAINED, sizeof(struct ag_node *));
-	uint32_t count = 0;
+	const struct ag_tensor *leaf = ag_node_variable(node);
+	const char *name = ag_node_name(node);
 
-	todo[count++] = start;
-	while (count) {
-		struct ag_node *node = todo[--count];
+	if (leaf)
+		return hash_bytes(ag_shape(leaf), (size_t)ag_ndim(leaf) * sizeof(int64_t));
+	return hash_bytes(name, strlen(name));
+}
 
-		if (ag_node_variable(node) || !id_set_add(met, ag_node_id(node)))
-			continue;
-		note_reuse(r, ag_node_id(node));
-		for (uint32_t i = 0; i < ag_node_edges(node) && count < MOST_RETAINED; i++)
-			if (ag_node_edge(node, i))
-				todo[count++] = ag_node_edge(node, i);
+struct walk {
+	struct replay *r;
+	struct ag_node **todo;
+	uint32_t count, capacity;
+	struct id_set met;
+	uint64_t digest;
+};
+
+static void walk_push(struct walk *w, struct ag_node *node)
+{
+	if (!node || w->met.count >= MOST_WALKED || !id_set_add(&w->met, ag_node_id(node)))
+		return;
+	if (w->count == w->capacity) {
+		w->capacity = w->capacity ? w->capacity * 2 : 64;
+		w->todo = checked_realloc((void *)w->todo, w->capacity, sizeof(struct ag_node *));
 	}
-	free((void *)todo);
+	w->todo[w->count++] = node;
+}
+
+static void walk(struct walk *w)
+{
+	while (w->count) {
+		struct ag_node *node = w->todo[--w->count];
+
+		w->digest = hash_join(w->digest, digest_of(node));
+		if (w->r->request->follow_retained && !ag_node_variable(node))
+			note_reuse(w->r, ag_node_id(node));
+		for (uint32_t i = 0; i < ag_node_edges(node); i++)
+			walk_push(w, ag_node_edge(node, i));
+	}
+	free((void *)w->todo);
+}
+
+static void keep_retained(struct replay *r, const struct walk *w, uint32_t place)
+{
+	r->seen[place].retained++;
+	for (uint32_t i = 0; w->met.at && i <= w->met.mask; i++)
+		if (w->met.at[i])
+			id_set_add(&r->retained[place], w->met.at[i] - 1);
 }
 
 static void place_backward(struct vm *vm, struct ag_tensor *from, unsigned flags)
 {
 	struct replay *r = vm->user;
-	struct ag_node *start = from ? ag_grad_fn(ctx_of(vm), from) : NULL;
+	struct walk w = {.r = r};
 	uint32_t place = r->at_place;
-	struct id_set met = {0};
 
 	r->recorded = 0;
 	r->at_place = 0;
-	if (!r->request->follow_retained || !start)
+	if (!r->request->follow_retained && r->result->count >= TRAINING_STEPS)
 		return;
-	walk(r, start, &met);
-	if (place && flags & AG_RETAIN_GRAPH) {
-		r->seen[place - 1].retained++;
-		for (uint32_t i = 0; i <= met.mask; i++)
-			if (met.at[i])
-				id_set_add(&r->retained[place - 1], met.at[i] - 1);
-	}
-	free(met.at);
+	walk_push(&w, from ? ag_grad_fn(ctx_of(vm), from) : NULL);
+	walk(&w);
+	if (r->result->count < TRAINING_STEPS)
+		r->result->trained = hash_join(r->result->trained, w.digest);
+	if (r->request->follow_retained && place && flags & AG_RETAIN_GRAPH)
+		keep_retained(r, &w, place - 1);
+	free(w.met.at);
 }
 
 /* --- an iteration is over */

@@ -18,7 +18,9 @@ const struct replay_budget replay_default_budget = {
 };
 
 enum {
-	WORK_FOR_OUTPUT = 40,     /* times that, when numbers are wanted */
+	WORK_FOR_OUTPUT = 40, /* times that, when numbers are wanted */
+	SETTLED_STEPS = 12,
+	SETTLED_SAME = 8,         /* of the last steps */
 	FIRST_SHARE = 16,         /* of the steps, to reach the loop at all */
 	FIRST_STEPS = 200000,     /* but these */
 	HEALED_SHARE = 8,         /* of the budget, for a program that does not run by itself */
@@ -89,7 +91,6 @@ static void take_sample(struct replay *r)
 	s->peak_bytes = memory.peak_bytes;
 	ag_reset_peak(ctx_of(r->vm));
 	measure_mark(r);
-	weights_note(r);
 	places_note(r);
 }
 
@@ -114,6 +115,23 @@ static bool has_rule(struct replay *r)
 	return r->result->bytes.exact && r->result->nodes.exact;
 }
 
+/* The last steps all added the same, and something. A curve that is flat may still
+ * begin to grow. */
+static bool is_settled(const struct replay *r)
+{
+	const struct replay_sample *last = &r->result->samples[r->result->count - 1];
+
+	if (r->result->count < SETTLED_STEPS ||
+	    (last->nodes <= last[-1].nodes && last->live_bytes <= last[-1].live_bytes))
+		return false;
+	for (int i = 0; i > -SETTLED_SAME; i--)
+		if (last[i].nodes - last[i - 1].nodes != last->nodes - last[-1].nodes ||
+		    last[i].live_bytes - last[i - 1].live_bytes !=
+		            last->live_bytes - last[-1].live_bytes)
+			return false;
+	return true;
+}
+
 static bool is_done(struct replay *r)
 {
 	const uint32_t count = r->result->count;
@@ -122,6 +140,8 @@ static bool is_done(struct replay *r)
 	                        : r->vm->forgiving     ? REPLAY_STEPS
 	                                               : 0;
 
+	if (wanted && r->request->settle && is_settled(r))
+		return true;
 	if (!wanted || count < wanted)
 		return false;
 	return count >= r->request->most_iterations || (count % wanted == 0 && has_rule(r));

@@ -75,7 +75,8 @@ struct replay_request {
 	uint32_t most_iterations;       /* go on to these while the series has no rule */
 	/* Fewer iterations than these before an exception: what raises is stood in for. */
 	uint32_t heal;
-	bool values;                        /* the output is wanted with its numbers */
+	bool settle; /* stop before, when growth has been the same for long enough */
+	bool values; /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
 	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
 	const struct span *watch;
@@ -118,8 +119,9 @@ struct replay_result {
 	uint64_t steps;                 /* instructions that ran */
 	const uint32_t *watched;        /* for each watched place, in how many iterations it ran */
 	const struct replay_seen *seen; /* the same */
-	/* A digest of all weights' values after 1, 2, 4, 8, ... iterations, if request->values. */
-	uint64_t weights;
+	/* A digest of the graphs that the first eight iterations ran backward through: an
+	 * edit that only cuts graphs, and leaves it as it is, trains as before. */
+	uint64_t trained;
 };
 
 extern const struct replay_budget replay_default_budget;

@@ -1,3 +1,4 @@
+#include "analyzer/base/hash.h"
 #include "analyzer/replay/assume.h"
 #include "analyzer/replay/torch.h"
 
@@ -72,6 +73,52 @@ NATIVE(set_meta)
 	return val_bool(before);
 }
 
+/* Without numbers, an update of all parameters is that of the largest one, as long as
+ * the same ones have a gradient: a key for which they are, and the largest. None:
+ * numbers are computed. */
+NATIVE(update_plan)
+{
+	struct list *params = AS(list, a[0]);
+	struct ag_tensor *most = NULL;
+	uint64_t key = 0;
+	struct list *plan;
+
+	(void)n;
+	if (!ag_meta(ctx_of(vm)) || !is_kind(a[0], K_LIST))
+		return val_none();
+	for (uint32_t i = 0; i < params->count; i++) {
+		struct ag_tensor *t =
+		        is_kind(params->at[i], K_TENSOR) ? tensor_of(params->at[i]) : NULL;
+
+		if (!t)
+			return val_none();
+		if (!ag_grad_of(t))
+			continue;
+		key = hash_join(key, i + 1);
+		if (!most || ag_numel(t) > ag_numel(most))
+			most = t;
+	}
+	if (!most)
+		return val_none();
+	plan = tuple_new(vm, 2);
+	plan->at[0] = val_int((int64_t)(key >> 1));
+	plan->at[1] = torch_wrap_ref(vm, most);
+	return val_obj(plan);
+}
+
+/* They are changed in place, all but one. */
+NATIVE(touch)
+{
+	struct list *params = AS(list, a[0]);
+
+	(void)vm, (void)n;
+	for (uint32_t i = 0; i < params->count; i++)
+		if (ag_grad_of(tensor_of(params->at[i])) &&
+		    tensor_of(params->at[i]) != tensor_of(a[1]))
+			ag_bump(tensor_of(params->at[i]));
+	return val_none();
+}
+
 NATIVE(assumed_parameter_function)
 {
 	(void)a, (void)n;
@@ -106,6 +153,8 @@ const struct native_def stream_functions[] = {
         {"draw_int63", draw_int63, ""},
         {"set_meta", set_meta, "meta"},
         {"assumed_parameter", assumed_parameter_function, ""},
+        {"update_plan", update_plan, "params"},
+        {"touch", touch, "params but"},
         {"inexact", inexact, ""},
         {0},
 };

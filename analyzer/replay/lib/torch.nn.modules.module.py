@@ -85,8 +85,25 @@ class Module(_torch.ModuleBase):
         return self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
-        for name, param in self._named_members("_parameters", "", recurse):
-            yield param
+        memo = set()
+        for module in self._all_modules() if recurse else [self]:
+            for param in module._parameters.values():
+                if param is not None and param not in memo:
+                    memo.add(param)
+                    yield param
+
+    # In the order of named_modules.
+    def _all_modules(self):
+        found = []
+        memo = {None}
+        todo = [self]
+        while todo:
+            module = todo.pop()
+            if module not in memo:
+                memo.add(module)
+                found.append(module)
+                todo.extend(reversed(list(module._modules.values())))
+        return found
 
     def train(self, mode=True):
         self.training = mode

@@ -74,6 +74,16 @@ class Optimizer:
                             p.grad.requires_grad_(False)
                         p.grad.zero_()
 
+    # What has to be done for the update of a group to cost what it does.
+    def _due(self, group):
+        plan = _torch.update_plan(group["params"])
+        plans = self.__dict__.setdefault("_plans", {})
+        if plan is None or plans.get(id(group)) != plan[0]:
+            plans[id(group)] = plan and plan[0]
+            return group
+        _torch.touch(group["params"], plan[1])
+        return {**group, "params": [plan[1]]}
+
     def step(self, closure=None):
         loss = None
         for hook in self._hooks_pre:
@@ -85,7 +95,7 @@ class Optimizer:
         _torch.mode_set(0)
         try:
             for group in self.param_groups:
-                self._update(group)
+                self._update(self._due(group))
         finally:
             _torch.mode_set(prev)
         for hook in self._hooks_post:

@@ -43,6 +43,13 @@ class TensorDataset(Dataset):
     def __getitem__(self, index):
         return tuple(tensor[index] for tensor in self.tensors)
 
+    # What stacking the items of these indices gives.
+    def _rows(self, indices):
+        for tensor in self.tensors:
+            if not isinstance(tensor, torch.Tensor) or tensor.requires_grad:
+                return None
+        return [tensor[indices] for tensor in self.tensors]
+
     def __len__(self):
         return self.tensors[0].size(0)
 
@@ -272,7 +279,12 @@ class _Iterator:
         index = next(self.items)
         if loader.batch_sampler is None:
             return loader.collate_fn(loader.dataset[index])
-        return loader.collate_fn([loader.dataset[i] for i in index])
+        dataset = loader.dataset
+        if type(dataset) is TensorDataset and loader.collate_fn is default_collate and index:
+            rows = dataset._rows(index)
+            if rows is not None:
+                return rows
+        return loader.collate_fn([dataset[i] for i in index])
 
     def __len__(self):
         return len(self.loader)
