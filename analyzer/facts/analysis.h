@@ -88,10 +88,11 @@ struct activation {
 	struct test test;
 };
 
-/* A slot or a name of the function that runs; {0}: neither, it lives always. */
+/* A slot or a name of the function that runs; neither: it lives always. */
 struct variable {
 	uint32_t slot;
 	sym_id name;
+	sym_id field; /* of an object */
 };
 
 /* An event as it is gathered; judged when the analysis ends. */
@@ -112,18 +113,18 @@ struct pending {
 	bool survives;            /* was still there when one ended */
 	bool evaluates;           /* EVAL: of a model that was put into evaluation */
 	unsigned loops;           /* loop_kind of those that end while the holder lives */
-	bool in_pass;             /* the holder is local to a call of a module */
-	value_id base;            /* DATA_STORE: what the kept one is cut from */
-	bool overwrites;          /* DATA_STORE: a place of a list, each in its turn */
-	bool replaces;            /* DATA_STORE: under a key that is there already, or given */
-	bool once;                /* DATA_STORE: in one round of its loop: `if i == 0` */
-	bool rotates;             /* DATA_STORE: the holder is one of a bounded number */
-	bool runs_model;          /* each iteration calls a module for what is kept */
-	bool handed_on;           /* the function that the holder is of hands on what is kept */
-	bool fresh;               /* CHAIN: what is kept was made in the same iteration */
-	bool from_outside;        /* seen under unknown callers only */
-	bool incomplete; /* the root was cut short: what clears it may not have been seen */
-	bool felt;       /* MODE_LEFT: something ran under the mode afterwards */
+	bool in_pass;      /* the holder, or what is carried, is local to a call of a module */
+	value_id base;     /* DATA_STORE: what the kept one is cut from */
+	bool overwrites;   /* DATA_STORE: a place of a list, each in its turn */
+	bool replaces;     /* DATA_STORE: under a key that is there already, or given */
+	bool once;         /* DATA_STORE: in one round of its loop: `if i == 0` */
+	bool rotates;      /* DATA_STORE: the holder is one of a bounded number */
+	bool runs_model;   /* each iteration calls a module for what is kept */
+	bool handed_on;    /* the function that the holder is of hands on what is kept */
+	bool fresh;        /* CHAIN: what is kept was made in the same iteration */
+	bool from_outside; /* seen under unknown callers only */
+	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
+	bool felt;         /* MODE_LEFT: something ran under the mode afterwards */
 	struct event_place needed;
 	const char *holder_name;
 };
@@ -160,6 +161,18 @@ struct nested { /* a class or function */
 	struct state *state; /* where it is made */
 };
 
+struct field_uses { /* of an attribute that is written with tensors */
+	object_id holder;
+	sym_id name;
+	site_list reads, writes; /* only writes that replace it */
+};
+
+struct seen_loop { /* what it goes over, as far as events asked */
+	context_id context;
+	loop_id loop;
+	unsigned kinds;
+};
+
 struct left_mode { /* a function returned with modes that it was not entered with */
 	uint32_t event;
 	uint8_t modes;
@@ -184,6 +197,10 @@ struct analysis {
 	struct id_table pending_index;
 	VEC(struct function_facts) functions;
 	struct id_table function_index;
+	VEC(struct field_uses) fields;
+	struct id_table field_index;
+	VEC(struct seen_loop) seen_loops;
+	struct id_table seen_loop_index;
 	struct activation *top;
 	VEC(struct nested) nested; /* made inside functions of this root */
 	VEC(object_id) pinned;     /* roots beside the frames */
@@ -514,6 +531,15 @@ void shape_follows(struct analysis *a, const struct state *state, object_id id, 
 void mark_number(struct analysis *a, value_id value);
 /* Is it one number, by what is done with it, or with what it is made of? */
 bool is_one_number(const struct analysis *a, object_id id);
+
+/* What an event has found the loop to go over. */
+unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop);
+
+/* fields.c */
+void field_note_write(struct analysis *a, const struct activation *act, uint32_t inst,
+                      object_id holder, sym_id name);
+void field_note_read(struct analysis *a, const struct activation *act, uint32_t inst,
+                     object_id holder, sym_id name);
 
 /* narrow.c */
 /* Is it a call that asks what something is? Then what it gives. */

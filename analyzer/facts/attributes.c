@@ -270,6 +270,7 @@ static value_id instance_attribute(struct analysis *a, struct activation *act, s
 	value_id own = field_get(object_read(state, id), name.n);
 	value_id found = {0};
 
+	field_note_read(a, act, inst, id, name);
 	if (own.n == 0 || value_get(a, own)->flags & V_UNBOUND) {
 		found = class_lookup(a, state, object_read(state, id)->of, name);
 		found = bind_found(a, act, state, inst, id, found);
@@ -510,7 +511,9 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 	value_id before = field_get(object_read(state, id), name.n);
 	struct object *object;
 
-	check_chain(a, act, state, inst, before, value, id, (struct variable){0});
+	if (before.n && is_strong(a, holders, id))
+		field_note_write(a, act, inst, id, name);
+	check_chain(a, act, state, inst, before, value, id, (struct variable){.field = name});
 	check_links(a, act, state, inst, before, value);
 	check_last(a, act, state, inst, id, value);
 	if (is_strong(a, holders, id))

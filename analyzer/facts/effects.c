@@ -94,10 +94,10 @@ static value_id tensor_list(struct effect *e, value_id operands, unsigned bits,
                             enum object_kind kind)
 {
 	object_id id = site_object(e->a, e->act, e->call.inst, 0x70 + e->call.part, kind);
-	value_id tensor = value_of(
-	        e->a, tensor_make(e->a, e->act, e->state, e->call.inst, 0x71, operands, bits));
+	object_id tensor = tensor_make(e->a, e->act, e->state, e->call.inst, 0x71, operands, bits);
 
-	elements_join(e->a, object_renew(e->a, e->state, id), tensor);
+	def_of(e->a, tensor)->api = e->entry;
+	elements_join(e->a, object_renew(e->a, e->state, id), value_of(e->a, tensor));
 	return value_of(e->a, id);
 }
 
@@ -379,11 +379,18 @@ static bool holds_graphs(struct analysis *a, const struct state *state, value_id
 
 /* numpy makes an array of objects of a list of tensors with graphs, if it takes it at all. */
 static value_id array_of_objects(struct analysis *a, struct activation *act, struct state *state,
-                                 struct call call)
+                                 struct call call, const char *name)
 {
-	const value_id result =
-	        unknown_value(a, act, state, call.inst, 0x3d, arguments_all(a, call));
+	const value_id arguments = arguments_all(a, call);
+	value_id result;
 
+	if (strcmp(name, "numpy.array") == 0 || strcmp(name, "numpy.asarray") == 0) {
+		result = value_of(a, site_object(a, act, call.inst, 0x3e, OBJECT_LIST));
+		elements_join(a, object_renew(a, state, value_single(a, result)),
+		              tensors_in(a, state, arguments, 2));
+		return result;
+	}
+	result = unknown_value(a, act, state, call.inst, 0x3d, arguments);
 	doubt_graph(a, state, value_single(a, result));
 	return result;
 }
@@ -407,7 +414,7 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 	if (strcmp(name, "builtins.super") == 0)
 		return make_super(a, act, state, call);
 	if (name_starts(name, "numpy.") && holds_graphs(a, state, arguments_all(a, call)))
-		return array_of_objects(a, act, state, call);
+		return array_of_objects(a, act, state, call, name);
 	if (def->api)
 		return apply_api(a, act, state, call, def->api);
 	if (api_class_find(name, strlen(name)) || model_of_class(a, external)) {

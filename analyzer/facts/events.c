@@ -551,7 +551,7 @@ void check_links(struct analysis *a, struct activation *act, struct state *state
 		tensors = tensors_in(a, state, contents, 0);
 		for (uint32_t k = 0; k < value_get(a, tensors)->count; k++)
 			if (may_carry(object_read(state, value_get(a, tensors)->refs[k])))
-				note_store(a, act, state, inst, v->refs[i], value,
+				note_store(a, act, state, inst, older_of(v->refs[i]), value,
 				           value_get(a, tensors)->refs[k]);
 	}
 }

@@ -291,6 +291,13 @@ bool judge_local(const struct analysis *a, const struct pending *p)
 	return false;
 }
 
+/* The holder dies with the call, and the loop goes over what the call was given. */
+static bool ends_with_call(const struct analysis *a, const struct pending *p)
+{
+	return judge_local(a, p) && !(p->loops & LOOP_OUTLIVED) &&
+	       (p->from_outside || !(p->loops & (LOOP_COUNT | LOOP_WHILE | LOOP_LIST)));
+}
+
 /* A recursion over what there is, in a call or an iteration of its own: returns of a
  * rollout, an attention's scores. It runs no model, does not train, and ends with its
  * holder. */
@@ -299,8 +306,7 @@ static bool is_computation(const struct analysis *a, const struct pending *p)
 	if (judge_trains_around(a, p))
 		return false;
 	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
-	       !(p->loops & LOOP_DATA) &&
-	       (judge_made_anew(p) || (p->from_outside && judge_local(a, p)));
+	       !(p->loops & LOOP_DATA) && (judge_made_anew(p) || ends_with_call(a, p));
 }
 
 /* Does a loop that ends while the holder lives have one of the sites in it? */
@@ -362,7 +368,7 @@ static bool ends_with_forward(const struct analysis *a, const struct pending *p)
 		return false;
 	for (context_id c = p->context; c.n != 0; c = context_get(a, c)->parent)
 		if (sym_is(context_get(a, c)->func->name, SYM_forward) &&
-		    (p->carrier.slot != 0 ||
+		    (p->carrier.slot != 0 || (p->carrier.field.n && p->in_pass) ||
 		     (p->holder.n && made_inside(a, def_of(a, p->holder), c, (loop_id){0}))))
 			return true;
 	return false;
@@ -407,14 +413,21 @@ static bool is_flushed_each_step(const struct analysis *a, const struct pending 
 	       computes_inside(a, where, loop) && comes_round(a, p, where, loop);
 }
 
+/* No loop ends while it is kept: as often as it is written, it is there once. */
+static bool is_once(const struct pending *p)
+{
+	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) &&
+	       !(p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED));
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_handed_on(a, p) || is_one_pass(p) || is_computation(a, p) ||
-	    ends_with_forward(a, p) || sequence_is_one_pass(a, p))
+	if (p->incomplete || is_once(p) || is_handed_on(a, p) || is_one_pass(p) ||
+	    is_computation(a, p) || ends_with_forward(a, p) || sequence_is_one_pass(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:
@@ -514,6 +527,9 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_events *e
 			vec_push(arena, &events->known,
 			         place_of_function(a->functions.at[i].file,
 			                           a->functions.at[i].func));
+	for (uint32_t i = 1; i < a->pending.count; i++)
+		if (a->pending.at[i].carrier.field.n)
+			field_settle_loops(a, &a->pending.at[i]);
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		const struct pending *pending = &a->pending.at[i];
 		struct found_event found = {

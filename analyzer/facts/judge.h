@@ -25,6 +25,10 @@ bool judge_cleared_outside(const struct analysis *a, const struct pending *p);
 bool piles_up(const struct analysis *a, const struct pending *p);
 bool outputs_pile_up(const struct analysis *a, const struct pending *p);
 
+/* fields.c */
+/* An attribute that is carried: only by loops that read it before they write it. */
+void field_settle_loops(struct analysis *a, struct pending *p);
+
 /* sequences.c */
 /* A script walks over the rows of a tensor, once. */
 bool sequence_is_one_pass(struct analysis *a, const struct pending *p);

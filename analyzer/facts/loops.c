@@ -27,6 +27,15 @@ static unsigned kind_of_tuple(unsigned kinds)
 	return kinds & ~(unsigned)LOOP_COUNT ? kinds & ~(unsigned)LOOP_COUNT : kinds;
 }
 
+/* One of several views of a tensor: what split and unbind give. */
+static bool is_piece(const struct analysis *a, const struct object *o, object_id id)
+{
+	const struct api_entry *api = def_of(a, id)->api;
+
+	return o->tensor & T_VIEW ||
+	       (api && api->effect == API_VIEWS && api->result == KIND_TENSOR_LIST);
+}
+
 enum { PARTS_DEPTH = 16 };
 
 /* A part of something unknown is as old as that: the batches of a loader, the items of one. */
@@ -69,7 +78,7 @@ static unsigned kind_of_elements(struct analysis *a, const struct state *state, 
 		if (o->flags & O_MODULE || o->tensor & T_WEIGHTS)
 			kinds |= LOOP_MODULES;
 		else if (kind == OBJECT_TENSOR)
-			kinds |= o->tensor & T_VIEW ? LOOP_ROWS : LOOP_LIST;
+			kinds |= is_piece(a, o, v->refs[i]) ? LOOP_ROWS : LOOP_LIST;
 		else if (kind == OBJECT_UNKNOWN)
 			kinds |= def_of(a, v->refs[i])->whole.n
 			                 ? kind_of_unknown(a, place, v->refs[i])
@@ -281,10 +290,60 @@ static bool is_called_in_loop(const struct analysis *a, const struct context *c)
 	return innermost_loop(a, c->parent, c->call, &where, &loop);
 }
 
+static uint64_t hash_loop(context_id context, loop_id loop)
+{
+	return hash_join(context.n, loop.n);
+}
+
+static bool same_loop(const struct analysis *a, uint32_t id, const void *key)
+{
+	const struct seen_loop *seen = &a->seen_loops.at[id];
+	const struct place *place = key;
+
+	return seen->context.n == place->context.n && seen->loop.n == place->loop.n;
+}
+
+static uint64_t rehash_loop(const struct analysis *a, uint32_t id)
+{
+	return hash_loop(a->seen_loops.at[id].context, a->seen_loops.at[id].loop);
+}
+
+static struct seen_loop *seen_loop(struct analysis *a, context_id context, loop_id loop)
+{
+	const struct place place = {context, loop};
+	uint32_t *slot;
+
+	if (a->seen_loops.count == 0)
+		vec_push(a->arena, &a->seen_loops, (struct seen_loop){0});
+	slot = id_table_slot(a, &a->seen_loop_index, hash_loop(context, loop), same_loop,
+	                     rehash_loop, &place);
+	if (*slot == 0) {
+		*slot = a->seen_loops.count;
+		vec_push(a->arena, &a->seen_loops, (struct seen_loop){context, loop, 0});
+	}
+	return &a->seen_loops.at[*slot];
+}
+
+unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop)
+{
+	return seen_loop(a, context, loop)->kinds;
+}
+
+static unsigned note_kinds(struct analysis *a, const struct state *state, context_id context,
+                           loop_id loop)
+{
+	const unsigned kinds = kind_of_loop(a, state, context, loop);
+
+	seen_loop(a, context, loop)->kinds |= kinds;
+	return kinds;
+}
+
 unsigned loops_over(struct analysis *a, const struct activation *act, const struct state *state,
                     uint32_t inst, object_id holder, struct variable carrier)
 {
 	const bool named = carrier.slot != 0 || carrier.name.n != 0;
+	/* an older container has been put somewhere, an older tensor is only a variable's */
+	const bool stays = is_older(holder) && def_of(a, holder)->kind != OBJECT_TENSOR;
 	context_id context = act->context;
 	unsigned kinds = 0;
 
@@ -299,9 +358,10 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
 				kinds |= LOOP_OUTLIVED;
 			}
 			if (!named || variable_lives(a, act->live, act->func, loop, carrier))
-				kinds |= kind_of_loop(a, state, context, loop);
+				kinds |= note_kinds(a, state, context, loop);
 		}
-		if (named || def_of(a, holder)->context.n == context.n)
+		if (named || (!stays && (def_of(a, holder)->context.n == context.n ||
+		                         made_inside(a, def_of(a, holder), context, (loop_id){0}))))
 			return kinds | (is_called_in_loop(a, c) ? LOOP_AROUND : 0);
 		inst = c->call;
 		context = c->parent;

@@ -306,9 +306,9 @@ static bool read_by(const struct activation *act, uint32_t at, struct variable *
 	if (inst->op != OP_load)
 		return false;
 	if (inst->sub == SUB_scope_slot)
-		*variable = (struct variable){inst->name, {0}};
+		*variable = (struct variable){.slot = inst->name};
 	else if (inst->sub == SUB_scope_global && act->func->kind == FUNC_MODULE)
-		*variable = (struct variable){0, {inst->name}};
+		*variable = (struct variable){.name = {inst->name}};
 	else
 		return false;
 	return true;

@@ -110,7 +110,7 @@ void do_store(struct analysis *a, struct activation *act, struct state *state, b
 
 	if (inst->sub == SUB_scope_slot || inst->sub == SUB_scope_take) {
 		before = slot_read(a, act, state, inst->name);
-		variable = (struct variable){inst->name, {0}};
+		variable = (struct variable){.slot = inst->name};
 		if (lives_across_iterations(a, act, block, variable))
 			check_carried(a, act, state, at, before, value, act->frame, variable);
 		containers_replaced(a, state, before, value);
@@ -118,7 +118,7 @@ void do_store(struct analysis *a, struct activation *act, struct state *state, b
 		slot_write(a, act, state, inst->name, value);
 		return;
 	}
-	variable = (struct variable){0, {act->func->kind == FUNC_MODULE ? inst->name : 0}};
+	variable = (struct variable){.name = {act->func->kind == FUNC_MODULE ? inst->name : 0}};
 	before = field_get(object_read(state, names), inst->name);
 	if (lives_across_iterations(a, act, block, variable))
 		check_carried(a, act, state, at, before, value, names, variable);
