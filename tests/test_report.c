@@ -402,6 +402,43 @@ START_TEST(sarif_stays_within_what_hosts_keep)
 }
 END_TEST
 
+static json_t *member(json_t *object, const char *name)
+{
+	json_t *list = json_object_get(object, name);
+
+	ck_assert_ptr_nonnull(list);
+	return json_is_array(list) ? json_array_get(list, 0) : list;
+}
+
+START_TEST(sarif_tells_the_end_of_a_long_story)
+{
+	struct outcome outcome = {.files = 1};
+	struct report report = report_of(&outcome);
+	struct finding finding = list_finding(fixture("train.py"));
+	const struct finding_step first = finding.steps.at[0];
+	struct text out;
+	json_t *root, *flow, *last;
+
+	finding.steps.count = 0;
+	for (int i = 0; i < 1500; i++) {
+		struct finding_step step = first;
+
+		step.message = i == 1499 ? "the end" : "on the way";
+		vec_push(&arena, &finding.steps, step);
+	}
+	vec_push(&arena, &outcome.findings, finding);
+	out = write_report("sarif", &report);
+	root = parse(&out);
+	flow = member(member(member(member(root, "runs"), "results"), "codeFlows"), "threadFlows");
+	flow = json_object_get(flow, "locations");
+	ck_assert_uint_eq(json_array_size(flow), 1000);
+	last = json_object_get(json_array_get(flow, 999), "location");
+	ck_assert_str_eq(json_string_value(json_object_get(member(last, "message"), "text")),
+	                 "the end");
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(a_json_report_reads_back)
 {
 	struct outcome *outcome = small_outcome();
@@ -619,6 +656,7 @@ Suite *report_suite(void)
 	tcase_add_test(tests, statistics_count_by_rule);
 	tcase_add_test(tests, json_has_the_fields_of_the_specification);
 	tcase_add_test(tests, sarif_stays_within_what_hosts_keep);
+	tcase_add_test(tests, sarif_tells_the_end_of_a_long_story);
 	tcase_add_test(tests, a_json_report_reads_back);
 	tcase_add_test(tests, fingerprints_survive_moves_and_blanks);
 	tcase_add_test(tests, fingerprints_tell_equal_lines_apart);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analyzer/app/conflicts.h"
@@ -41,6 +42,21 @@ bool app_has_color(const struct app *app)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
 	       !(terminal && !strcmp(terminal, "dumb")) &&
 	       !settings_text(&app->settings, OPTION_output_file);
+}
+
+/* 0: it is no terminal. */
+static unsigned terminal_columns(const struct app *app)
+{
+	const char *said = getenv("COLUMNS");
+	struct winsize size;
+	unsigned long columns;
+
+	if (!isatty(STDOUT_FILENO) || settings_text(&app->settings, OPTION_output_file))
+		return 0;
+	columns = said ? strtoul(said, NULL, 10) : 0;
+	if (!columns && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		columns = size.ws_col;
+	return columns > 10000 ? 10000 : (unsigned)columns;
 }
 
 /* Upward from the current folder to one that has `name` in it; NULL: none. */
@@ -110,6 +126,7 @@ struct report app_report(struct app *app)
 	        .root = app_root(app),
 	        .page = page_of_rule,
 	        .memory_bytes = settings_number(&app->settings, OPTION_memory),
+	        .columns = terminal_columns(app),
 	        .color = app_has_color(app),
 	        .quiet = settings_flag(&app->settings, OPTION_quiet),
 	        .verbose = settings_flag(&app->settings, OPTION_verbose),

@@ -7,8 +7,8 @@
 
 enum {
 	TAB_COLUMNS = 4,
-	SHOWN_COLUMNS = 160,  /* longer lines are cut */
-	CONTEXT_COLUMNS = 40, /* of a cut line, before the first mark */
+	SHOWN_COLUMNS = 160, /* longer lines are cut */
+	CONTEXT_SHARE = 4,   /* of a cut line, this part is before the first mark */
 	WHOLE_MARK_LINES = 4, /* of longer marks, the first and the last line */
 };
 
@@ -157,15 +157,17 @@ static struct window window_of(const struct drawing *drawing, uint32_t line,
 	struct span span = source_line_span(drawing->source, line);
 	unsigned width = column_of(drawing, line, span.end);
 	struct window window = {0, width, false, false};
+	const unsigned shown = drawing->look->columns ? drawing->look->columns : SHOWN_COLUMNS;
+	const unsigned context = shown / CONTEXT_SHARE;
 
-	if (width <= SHOWN_COLUMNS)
+	if (width <= shown)
 		return window;
-	if (first && first->start > CONTEXT_COLUMNS)
-		window.start = first->start - CONTEXT_COLUMNS;
+	if (first && first->start > context)
+		window.start = first->start - context;
 	window.cut_before = window.start > 0;
-	window.cut_after = width - window.start > SHOWN_COLUMNS;
+	window.cut_after = width - window.start > shown;
 	if (window.cut_after)
-		window.end = window.start + SHOWN_COLUMNS;
+		window.end = window.start + shown;
 	return window;
 }
 

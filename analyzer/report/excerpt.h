@@ -18,7 +18,8 @@ typedef VEC(struct excerpt_mark) excerpt_marks;
 struct excerpt_look {
 	bool color;
 	enum style primary;
-	unsigned gutter; /* digits of the largest row */
+	unsigned gutter;  /* digits of the largest row */
+	unsigned columns; /* room for source text; 0: as much as is usual */
 };
 
 /* The digits that the rows of these marks need. */

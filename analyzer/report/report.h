@@ -24,6 +24,7 @@ struct report {
 	/* A rule's page in Markdown, NULL when it has none. */
 	const char *(*page)(const struct rule *rule);
 	uint64_t memory_bytes; /* for "lasts N steps"; 0: not told */
+	unsigned columns;      /* of the terminal; 0: it is none */
 	bool color;
 	bool quiet;      /* findings and nothing else */
 	bool verbose;    /* counts of what was left out and why */

@@ -242,8 +242,10 @@ static void add_step(struct writing *writing, const struct finding *finding,
 	emit_close_object(json);
 }
 
+/* Of a story that is too long the end is kept: it is what happens. */
 static void add_flow(struct writing *writing, const struct finding *finding)
 {
+	const uint32_t count = finding->steps.count;
 	struct emitter *json = &writing->json;
 
 	emit_open_array(json, "codeFlows");
@@ -251,8 +253,10 @@ static void add_flow(struct writing *writing, const struct finding *finding)
 	emit_open_array(json, "threadFlows");
 	emit_open_object(json, NULL);
 	emit_open_array(json, "locations");
-	for (uint32_t i = 0; i < finding->steps.count && i < MOST_STEPS; i++)
-		add_step(writing, finding, &finding->steps.at[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i < MOST_STEPS - 1 || i == count - 1)
+			add_step(writing, finding, &finding->steps.at[i]);
+	}
 	emit_close_array(json);
 	emit_close_object(json);
 	emit_close_array(json);

@@ -98,6 +98,18 @@ static void collect_groups(struct arena *arena, const struct finding *finding, g
 	}
 }
 
+/* Beside the rows, the frame and a mark that the line goes on. */
+static unsigned room_for_text(const struct writing *writing)
+{
+	enum { LEAST_COLUMNS = 20, AROUND_COLUMNS = 4, MOST_COLUMNS = 160 };
+	const unsigned columns = writing->report->columns;
+	const unsigned taken = writing->look.gutter + AROUND_COLUMNS;
+
+	if (!columns || columns > taken + MOST_COLUMNS)
+		return 0;
+	return columns > taken + LEAST_COLUMNS ? columns - taken : LEAST_COLUMNS;
+}
+
 static void write_excerpts(struct writing *writing, const struct finding *finding)
 {
 	struct text *out = writing->out;
@@ -111,6 +123,7 @@ static void write_excerpts(struct writing *writing, const struct finding *findin
 		if (gutter > writing->look.gutter)
 			writing->look.gutter = gutter;
 	}
+	writing->look.columns = room_for_text(writing);
 	for (uint32_t i = 0; i < groups.count; i++) {
 		struct group *group = &groups.at[i];
 
