@@ -40,6 +40,8 @@ CONFIGURATIONS = [
     '[severity]\nGL101 = "info"\n',
     '[per-file-ignores]\n"a*.py" = ["ALL"]\n',
     'confirm = "never"\n',
+    'min-confidence = "certain"\nexclude = []\n',
+    '[extend-models]\n"torch.nn.functional.mse_loss" = "detaches"\n',
 ]
 
 
@@ -163,8 +165,13 @@ class Tree:
         return f"noqa in {path}:{line + 1}"
 
     def configure(self):
-        self.write(os.path.join(self.root, "graphlint.toml"), self.random.choice(CONFIGURATIONS))
-        return "configuration"
+        folder = self.random.choice([self.root, *self.folders()])
+        path = os.path.join(folder, "graphlint.toml")
+        if os.path.exists(path) and self.random.random() < 0.3:
+            os.unlink(path)
+            return f"no configuration in {os.path.relpath(folder, self.root)}"
+        self.write(path, self.random.choice(CONFIGURATIONS))
+        return f"configuration in {os.path.relpath(folder, self.root)}"
 
     def gitignore(self):
         self.write(os.path.join(self.root, ".gitignore"), self.random.choice(["", "added_*\n", "tests/\n"]))

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analyzer/app/options.h"
+#include "analyzer/base/files.h"
 #include "analyzer/base/text.h"
 #include "tests/program.h"
 #include "tests/temp_tree.h"
@@ -147,8 +149,7 @@ static const struct {
         {"--dump=cfg clean.py", 0, "b1", NULL, NULL},
         {"--dump=ir notes.txt", 2, NULL, NULL, "notes.txt: neither Python"},
         /* replay */
-        {"replay leak.py", 0, "leak.py:8: `for step in range(100):`, replayed 32 steps", NULL,
-         NULL},
+        {"replay leak.py", 0, "leak.py:8: `for step in range(100):`, replayed ", NULL, NULL},
         {"replay leak.py", 0, "held by", NULL, NULL},
         {"replay leak.py:13 --steps 6", 0, "replayed 6 steps", NULL, NULL},
         {"replay leak.py:1 --steps 6", 0, "replayed 6 steps", NULL, "this is leak.py:8"},
@@ -200,9 +201,9 @@ static const struct {
         {"--watch -", 2, NULL, NULL, "--watch cannot watch standard input"},
         /* what else an option can be */
         {"--min-confidence likely leak.py", 1, "GL103", NULL, NULL},
-        {"--min-confidence certain --confirm always leak.py", 1, "replayed 32 steps", NULL, NULL},
+        {"--min-confidence certain --confirm always leak.py", 1, "steps (exact)", NULL, NULL},
         {"--fail-on warning --format text --color auto leak.py", 1, "2 warnings", "\x1b", NULL},
-        {"--confirm auto --cpp-headers auto leak.py", 1, "replayed 16 steps", NULL, NULL},
+        {"--confirm auto --cpp-headers auto leak.py", 1, "steps (exact)", NULL, NULL},
         {"--cpp-headers real leak.py", 1, "GL103", NULL, NULL},
         {"--isolated --cache-dir kept leak.py", 1, "GL103", NULL, NULL},
         {"cache clean --isolated --cache-dir none", 0, "0 files removed", NULL, NULL},
@@ -394,6 +395,58 @@ START_TEST(output_goes_to_a_file)
 	ck_assert_int_eq(read.status, 2);
 	ck_assert_int_eq(access("report.txt", R_OK), 0);
 	ck_assert_ptr_nonnull(direct.out);
+}
+END_TEST
+
+/* Whatever is printed: what is lost is said, and is no success. */
+static const char *const printing[] = {
+        "leak.py",
+        "-f json clean.py",
+        "-f sarif leak.py",
+        "--statistics leak.py",
+        "--show-files",
+        "--show-settings",
+        "--dump=ir clean.py",
+        "--add-noqa clean.py",
+        "--help",
+        "help merge",
+        "--version",
+        "version",
+        "rules",
+        "explain GL101",
+        "schema",
+        "manual",
+        "completion bash",
+        "cache clean",
+        "replay leak.py",
+        "memory leak.py",
+        "merge report.json",
+        "--exit-zero .",
+        "replay leak.py -f svg",
+};
+
+START_TEST(output_that_is_lost_is_said)
+{
+	struct text line = {.arena = &arena};
+	struct file_text errors;
+	int status;
+
+	text_print(&line, GRAPHLINT_PROGRAM " %s > /dev/full 2> errors.txt", printing[_i]);
+	status = system(text_chars(&line));
+	ck_assert(file_read(&arena, "errors.txt", &errors));
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 2, "%s exits with %d",
+	              printing[_i], WEXITSTATUS(status));
+	ck_assert_msg(strstr(errors.bytes, "cannot write to standard output\n") != NULL, "%s: %s",
+	              printing[_i], errors.bytes);
+}
+END_TEST
+
+START_TEST(closed_streams_do_no_harm)
+{
+	ck_assert_int_eq(system(GRAPHLINT_PROGRAM " clean.py <&- > out.txt 2>&1"), 0);
+	ck_assert_int_eq(WEXITSTATUS(system(GRAPHLINT_PROGRAM " - <&- > out.txt 2>&1")), 2);
+	ck_assert_int_eq(WEXITSTATUS(system(GRAPHLINT_PROGRAM " clean.py >&- 2> err.txt")), 2);
+	ck_assert_int_eq(system(GRAPHLINT_PROGRAM " clean.py 2>&- > out.txt"), 0);
 }
 END_TEST
 
@@ -611,6 +664,9 @@ Suite *app_suite(void)
 	tcase_add_test(tests, every_command_is_run);
 	tcase_add_test(tests, standard_input_is_read);
 	tcase_add_test(tests, output_goes_to_a_file);
+	tcase_add_loop_test(tests, output_that_is_lost_is_said, 0,
+	                    (int)(sizeof(printing) / sizeof(printing[0])));
+	tcase_add_test(tests, closed_streams_do_no_harm);
 	tcase_add_test(tests, jobs_do_not_change_the_output);
 	tcase_add_test(tests, skipping_does_not_change_the_output);
 	tcase_add_test(tests, the_configuration_is_used);

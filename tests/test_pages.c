@@ -1,5 +1,6 @@
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/app/pages.h"
@@ -123,6 +124,63 @@ START_TEST(the_examples_show_the_rule)
 }
 END_TEST
 
+/* The number that ends before `at`: "8,192". */
+static double number_before(const char *start, const char *at)
+{
+	const char *first = at;
+	struct text digits = {.arena = &arena};
+
+	while (first > start && strchr("0123456789,", first[-1]))
+		first--;
+	for (; first < at; first++) {
+		if (*first != ',')
+			text_add_char(&digits, *first);
+	}
+	return strtod(text_chars(&digits), NULL);
+}
+
+static double slope_after(const char *json, const char *name)
+{
+	const char *verdict = strstr(json, name);
+	const char *slope = verdict ? strstr(verdict, "\"slope\": ") : NULL;
+
+	ck_assert_ptr_nonnull(slope);
+	return strtod(slope + 9, NULL);
+}
+
+/* "8,192 bytes and 3 nodes a step": measured under PyTorch once, and what a replay
+ * of the example says every time. */
+START_TEST(the_figures_are_those_of_a_replay)
+{
+	const struct rule *rule = &rules_all().at[_i];
+	const char *section = strstr(page_of(rule), "## Lifetimes and figures\n");
+	const char *bytes = strstr(section, " bytes and "), *nodes;
+	struct program_run run;
+
+	nodes = bytes ? strstr(bytes, " nodes a ") : NULL;
+	if (!nodes || nodes - bytes > 20)
+		return;
+	write_example(page_of(rule), "## Bad\n", "bad.py");
+	run = program_run(&arena, NULL, "replay --format json bad.py");
+	ck_assert_double_eq(slope_after(run.out, "\"verdict\""), number_before(section, bytes));
+	ck_assert_double_eq(slope_after(run.out, "\"nodes_verdict\""),
+	                    number_before(section, nodes));
+}
+END_TEST
+
+START_TEST(most_pages_have_figures)
+{
+	int count = 0;
+
+	for (uint32_t i = 0; i < rules_all().count; i++) {
+		const char *bytes = strstr(page_of(&rules_all().at[i]), " bytes and ");
+
+		count += bytes && strstr(bytes, " nodes a ");
+	}
+	ck_assert_int_ge(count, 9);
+}
+END_TEST
+
 START_TEST(explain_prints_the_page)
 {
 	const struct rule *rule = &rules_all().at[_i];
@@ -149,6 +207,8 @@ Suite *pages_suite(void)
 	tcase_add_loop_test(tests, a_page_says_what_the_table_says, 0, count);
 	tcase_add_test(tests, every_page_has_a_rule);
 	tcase_add_loop_test(tests, the_examples_show_the_rule, 0, count);
+	tcase_add_loop_test(tests, the_figures_are_those_of_a_replay, 0, count);
+	tcase_add_test(tests, most_pages_have_figures);
 	tcase_add_loop_test(tests, explain_prints_the_page, 0, count);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -265,5 +265,8 @@ int app_main(int count, char **arguments, struct rule_table rules)
 		status = run_command(&app);
 	}
 	arena_release(&app.arena);
+	/* Whoever wrote it: what is lost must not look like what was clean. */
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return app_fail("cannot write to standard output");
 	return status;
 }
