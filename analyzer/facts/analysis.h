@@ -125,6 +125,7 @@ struct pending {
 	bool from_outside; /* seen under unknown callers only */
 	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
 	bool felt;         /* MODE_LEFT: something ran under the mode afterwards */
+	bool left_on;      /* MODE_LEFT: gradients are on; else only what trains would miss them */
 	struct event_place needed;
 	const char *holder_name;
 };
@@ -295,6 +296,9 @@ bool made_inside(const struct analysis *a, const struct def *def, context_id con
 /* The same of what an instruction does. */
 bool happens_inside(const struct analysis *a, context_id at, uint32_t inst, context_id context,
                     loop_id loop);
+/* A loop goes on to its next round; one that always ends in the first repeats nothing. */
+void note_round(struct analysis *a, context_id context, loop_id loop);
+bool has_rounds(const struct analysis *a, context_id context, loop_id loop);
 /* Does a module's forward run in the context, or call it? */
 bool runs_forward(const struct analysis *a, context_id context);
 /* Its place in the list, where it is once. */
@@ -553,6 +557,8 @@ value_id apply_api(struct analysis *a, struct activation *act, struct state *sta
                    struct call call, const struct api_entry *entry);
 value_id apply_property(struct analysis *a, struct activation *act, struct state *state,
                         uint32_t inst, value_id receiver, const struct api_entry *entry);
+/* Something says that it is a tensor: what made it, or a backward. */
+bool is_known_tensor(const struct analysis *a, const struct state *state, object_id id);
 /* What every tensor among the operands is, and what any is: sizes, whether it is one at all. */
 unsigned operand_bits(struct analysis *a, const struct state *state, value_id operands);
 /* `left op right`, in place or not. */

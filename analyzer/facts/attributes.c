@@ -535,8 +535,7 @@ static void note_context_store(struct analysis *a, struct activation *act, struc
 		return;
 	v = value_get(a, tensors_in(a, state, value, 2));
 	for (uint32_t i = 0; i < v->count; i++)
-		if (def_of(a, v->refs[i])->kind == OBJECT_TENSOR ||
-		    object_read(state, v->refs[i])->tensor & T_MODULE)
+		if (is_known_tensor(a, state, v->refs[i]))
 			event_note(a, act, inst, EVENT_CONTEXT_STORE, id, v->refs[i]);
 }
 

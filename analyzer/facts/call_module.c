@@ -24,14 +24,22 @@ value_id module_self(struct analysis *a, struct activation *act, const struct st
 	return id.n && object_read(state, id)->flags & O_MODULE ? self : (value_id){0};
 }
 
-static bool continues_graph(struct analysis *a, const struct state *state, struct call call)
+/* Its graph goes on; or it asks for a gradient of its own, which a model that is not seen may take.
+ */
+static bool continues_graph(struct analysis *a, const struct state *state, struct call call,
+                            object_id module)
 {
+	const bool unseen = def_of(a, module)->kind == OBJECT_UNKNOWN;
 	const value_id tensors = tensors_in(a, state, arguments_all(a, call), 2);
 	const struct value *v = value_get(a, tensors);
 
-	for (uint32_t i = 0; i < v->count; i++)
-		if (object_read(state, v->refs[i])->tensor & T_GRAPH && !is_older(v->refs[i]))
+	for (uint32_t i = 0; i < v->count; i++) {
+		const unsigned bits = object_read(state, v->refs[i])->tensor;
+
+		if (!is_older(v->refs[i]) &&
+		    (bits & T_GRAPH || (unseen && bits & T_LEAF && !(bits & T_WEIGHTS))))
 			return true;
+	}
 	return false;
 }
 
@@ -43,7 +51,8 @@ void note_forward(struct analysis *a, struct activation *act, struct state *stat
 	const uint32_t modes = object_read(state, module)->flags & (O_EVAL | O_TRAINING);
 	value_id self;
 
-	if (runs_forward(a, act->context) || a->module_depth > 0 || continues_graph(a, state, call))
+	if (runs_forward(a, act->context) || a->module_depth > 0 ||
+	    continues_graph(a, state, call, module))
 		return;
 	/* A method that the model calls on itself is part of it, whatever its name. */
 	self = module_self(a, act, state);

@@ -188,6 +188,7 @@ struct context {
 	uint32_t call, part;        /* instruction of the parent's function; which call of it */
 	uint32_t depth;
 	bool in_hook;
+	uint64_t rounds; /* loops that went on to another round, as bits */
 };
 
 struct state_entry {

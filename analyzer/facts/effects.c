@@ -411,6 +411,8 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 		return argument_at(a, state, call, 0, NULL);
 	if (strcmp(name, "torch.is_grad_enabled") == 0)
 		return mode_value(a, state);
+	if (strcmp(name, "torch.is_inference_mode_enabled") == 0 && state->modes == MODE_ON)
+		return value_of(a, const_object(a, SUB_const_false, (sym_id){0}));
 	if (strcmp(name, "builtins.super") == 0)
 		return make_super(a, act, state, call);
 	if (name_starts(name, "numpy.") && holds_graphs(a, state, arguments_all(a, call)))

@@ -74,7 +74,14 @@ static unsigned rank_bit(uint32_t dimensions)
 	return (dimensions > 1 ? T_ROWS : 0U) | (dimensions > 2 ? T_DEEP : 0U);
 }
 
-/* torch.zeros(3, 4), torch.full((3, 4), 1.0) */
+static bool is_one(const struct analysis *a, value_id size)
+{
+	uint32_t number;
+
+	return index_of(a, size, &number) && number == 1;
+}
+
+/* torch.zeros(3, 4), torch.full((3, 4), 1.0). Of a batch of one the first row is all of it. */
 static unsigned rank_bits(struct effect *e)
 {
 	const struct value *v;
@@ -91,7 +98,7 @@ static unsigned rank_bits(struct effect *e)
 			const struct object *o = object_read(e->state, v->refs[k]);
 
 			if (kind == OBJECT_TUPLE || kind == OBJECT_LIST)
-				return rank_bit(o->field_count);
+				return is_one(e->a, field_get(o, 0)) ? 0 : rank_bit(o->field_count);
 			numbers += kind == OBJECT_CONST && keyword.n == 0;
 		}
 		numbers += v->count == 0 && v->flags & V_NUMBER && keyword.n == 0;

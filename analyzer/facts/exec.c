@@ -67,6 +67,7 @@ static void edge(struct run *run, block_id from, block_id to, struct state *stat
 	run->a->steps += state->count / FACTS_OBJECTS_A_STEP;
 	run->a->all_steps += state->count / FACTS_OBJECTS_A_STEP;
 	if (flow_is_back_edge(run->act->func, from, to)) {
+		note_round(run->a, run->act->context, run->act->func->blocks.at[to.n].loop);
 		state = state_copy(run->a, state);
 		forget_dead(run, state, run->act->func->blocks.at[to.n].loop);
 		state_sweep(run->a, state);

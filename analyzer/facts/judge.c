@@ -176,7 +176,8 @@ static bool eval_stands(struct analysis *a, const struct pending *p)
 
 	return !kept->reached && !kept->escaped &&
 	       innermost_loop(a, p->context, p->inst, &context, &loop) &&
-	       context.n == p->context.n && !judge_any_inside(a, &a->backwards, context, loop) &&
+	       context.n == p->context.n && has_rounds(a, context, loop) &&
+	       !judge_any_inside(a, &a->backwards, context, loop) &&
 	       (p->evaluates || only_counted(a, p));
 }
 
@@ -420,6 +421,21 @@ static bool is_once(const struct pending *p)
 	       !(p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED));
 }
 
+/* The outputs of one operation have one node: backward through one frees it. */
+static bool node_reached(const struct analysis *a, object_id id)
+{
+	const struct def *kept = def_of(a, id);
+
+	for (uint32_t i = 1; i < a->defs.count; i++) {
+		const struct def *def = &a->defs.at[i];
+
+		if (def->reached && def->kind == OBJECT_TENSOR && def->inst == kept->inst &&
+		    def->context.n == kept->context.n)
+			return true;
+	}
+	return kept->reached;
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
@@ -433,7 +449,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_HOOK_CYCLE:
 		return graph_proven(a, p->kept);
 	case EVENT_MODE_LEFT:
-		return p->felt;
+		return p->felt && (p->left_on || a->backwards.count > 0);
 	case EVENT_VIEW_STORE:
 		return piles_up(a, p) &&
 		       (!p->from_outside || def_of(a, p->holder)->context.n != p->context.n);
@@ -458,7 +474,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 		       !def_of(a, p->holder)->drained && !judge_cleared(a, p) &&
 		       graph_proven(a, p->kept);
 	case EVENT_LAST:
-		return !kept->reached && !kept->escaped && p->activations &&
+		return !node_reached(a, p->kept) && !kept->escaped && p->activations &&
 		       judge_trains_around(a, p) && graph_proven(a, p->kept);
 	case EVENT_EVAL:
 		return eval_stands(a, p);

@@ -109,8 +109,7 @@ static bool is_tensors(struct operands *o, value_id value)
 	return tensors_in(o->a, o->state, value, 0).n != 0;
 }
 
-/* Something says that it is a tensor: what made it, or a backward. */
-static bool is_known_tensor(const struct analysis *a, const struct state *state, object_id id)
+bool is_known_tensor(const struct analysis *a, const struct state *state, object_id id)
 {
 	const unsigned bits = object_read(state, id)->tensor;
 

@@ -169,7 +169,8 @@ void check_mode_left(struct analysis *a, struct activation *act, const struct st
 	if (exit->mode_set == 0 || act->func->kind == FUNC_MODULE ||
 	    (exit->modes & ~(unsigned)act->entry_modes) == 0)
 		return;
-	event_note(a, act, exit->mode_set, EVENT_MODE_LEFT, (object_id){0}, (object_id){0});
+	event_note(a, act, exit->mode_set, EVENT_MODE_LEFT, (object_id){0}, (object_id){0})
+	        ->left_on |= (exit->modes & ~(unsigned)act->entry_modes & MODE_ON) != 0;
 	if (a->left_count < FACTS_MAX_LEFT)
 		a->left[a->left_count++] = (struct left_mode){a->pending.count - 1, exit->modes};
 }

@@ -205,6 +205,16 @@ bool happens_inside(const struct analysis *a, context_id at, uint32_t inst, cont
 	return made_inside(a, &def, context, loop);
 }
 
+void note_round(struct analysis *a, context_id context, loop_id loop)
+{
+	a->contexts.at[context.n].rounds |= UINT64_C(1) << loop.n % 64;
+}
+
+bool has_rounds(const struct analysis *a, context_id context, loop_id loop)
+{
+	return context_get(a, context)->rounds >> loop.n % 64 & 1;
+}
+
 bool runs_forward(const struct analysis *a, context_id context)
 {
 	for (; context.n != 0; context = context_get(a, context)->parent)
