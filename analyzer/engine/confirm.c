@@ -12,7 +12,7 @@ enum {
 	ALWAYS_STEPS = REPLAY_STEPS,
 	REFUTING_STEPS = 12,  /* fewer tell nothing of what grows late */
 	AUTO_FIX_REPLAYS = 6, /* for a loop */
-	ALWAYS_FIX_REPLAYS = 64,
+	ALWAYS_FIX_REPLAYS = 24,
 };
 
 /* What one file may cost without --confirm always; counted, so that every
@@ -164,6 +164,12 @@ static bool is_rule(const struct finding *finding, const char *code)
 	return strcmp(finding->rule->code, code) == 0;
 }
 
+/* GL101 to GL108 say that a graph is kept for nothing. */
+static bool keeps_graph(const struct finding *finding)
+{
+	return strncmp(finding->rule->code, "GL10", 4) == 0;
+}
+
 /* What is no growth, but happens in every step that comes by; NULL: nothing. */
 static const char *what_shows(const struct replay_result *result, uint32_t place,
                               const struct finding *finding)
@@ -211,6 +217,10 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	replay->shown = what_shows(result, place, finding);
 	if (replay->shown)
 		finding->confidence = CONFIDENCE_CONFIRMED;
+	if (result->needed && keeps_graph(finding)) {
+		replay->shown = "what it keeps is needed behind the loop";
+		return;
+	}
 	if (replay->verdict >= EVIDENCE_LINEAR && !is_rule(finding, "GL201") &&
 	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN))
 		finding->confidence = CONFIDENCE_CONFIRMED;
@@ -229,8 +239,7 @@ static bool speaks_against(const struct replay_result *result, uint32_t place)
 /* What they say is that a series grows. */
 static bool can_be_refuted(const struct finding *finding)
 {
-	return strncmp(finding->rule->code, "GL10", 4) == 0 ||
-	       strcmp(finding->rule->code, "GL401") == 0 ||
+	return keeps_graph(finding) || strcmp(finding->rule->code, "GL401") == 0 ||
 	       strcmp(finding->rule->code, "GL402") == 0;
 }
 
@@ -250,7 +259,7 @@ static bool can_be_replayed(const struct finding *finding)
 	static const char *const codes[] = {"GL201", "GL301", "GL302", "GL303",
 	                                    "GL304", "GL401", "GL402"};
 
-	if (strncmp(finding->rule->code, "GL10", 4) == 0)
+	if (keeps_graph(finding))
 		return true;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		if (strcmp(codes[i], finding->rule->code) == 0)

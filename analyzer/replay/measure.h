@@ -39,11 +39,29 @@ struct replay {
 	uint32_t *watched; /* in how many iterations they ran */
 	struct replay_seen *seen;
 	struct id_set *retained; /* nodes, by place */
-	struct id_set shown;     /* tensors that a walk has met (census.c) */
+	/* The loop was measured; what comes after it may need what it kept. */
+	uint32_t closing;
+	bool was_exact;
+	struct id_set kept;  /* nodes */
+	struct id_set shown; /* tensors that a walk has met (census.c) */
 };
 
 bool id_set_add(struct id_set *set, uint64_t id); /* false: it was there */
 bool id_set_has(const struct id_set *set, uint64_t id);
+
+/* --- needs.c */
+/* Goes on behind the loop to see who uses the graphs that it kept; false: none. */
+bool needs_begin(struct replay *r);
+void needs_backward(struct replay *r, uint64_t node);
+/* What goes back to a caller that is not known may still be needed. */
+void needs_returned(struct replay *r, struct val result);
+void needs_end(struct replay *r);
+
+/* --- entry.c */
+struct val entry_run(struct replay *r);
+bool entry_trains(const struct replay_loop *loop);
+func_id entry_function_at(const struct ir_module *ir, uint32_t line);
+void take_sample(struct replay *r); /* replay.c */
 
 /* --- places.c */
 void places_open(struct replay *r);

@@ -96,10 +96,27 @@ static void walk(struct walk *w)
 		w->digest = hash_join(w->digest, digest_of(node));
 		if (w->r->request->follow_retained && !ag_node_variable(node))
 			note_reuse(w->r, ag_node_id(node));
+		if (w->r->closing)
+			needs_backward(w->r, ag_node_id(node));
 		for (uint32_t i = 0; i < ag_node_edges(node); i++)
 			walk_push(w, ag_node_edge(node, i));
 	}
 	free((void *)w->todo);
+}
+
+void needs_returned(struct replay *r, struct val result)
+{
+	struct ag_tensor *tensors[TORCH_MAX_ARGS];
+	struct walk w = {.r = r};
+	uint32_t count = 0;
+
+	if (!r->closing || is_null(result))
+		return;
+	gather_tensors(result, tensors, &count, TORCH_MAX_ARGS, 0);
+	for (uint32_t i = 0; i < count; i++)
+		walk_push(&w, ag_grad_fn(ctx_of(r->vm), tensors[i]));
+	walk(&w);
+	free(w.met.at);
 }
 
 static void keep_retained(struct replay *r, const struct walk *w, uint32_t place)
@@ -118,7 +135,7 @@ static void place_backward(struct vm *vm, struct ag_tensor *from, unsigned flags
 
 	r->recorded = 0;
 	r->at_place = 0;
-	if (!r->request->follow_retained && r->result->count >= TRAINING_STEPS)
+	if (!r->closing && !r->request->follow_retained && r->result->count >= TRAINING_STEPS)
 		return;
 	walk_push(&w, from ? ag_grad_fn(ctx_of(vm), from) : NULL);
 	walk(&w);

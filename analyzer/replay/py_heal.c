@@ -209,20 +209,41 @@ static uint8_t most_turns(const struct vm *vm, const struct frame *f, loop_id lo
 	return loop_holds(func, loop, vm->watched_header) ? MOST_TURNS : FEW_TURNS;
 }
 
-int heal_way_out(const struct vm *vm, const struct frame *f)
+static int exit_of(const struct ir_func *func, const struct ir_block *b, loop_id loop)
+{
+	for (int i = 0; loop.n && i < 2; i++)
+		if (!loop_holds(func, loop, b->succ[i]) && loop_holds(func, loop, b->succ[!i]))
+			return i;
+	return -1;
+}
+
+/* The measured loop is done with; the second time, so is the program. */
+static int leave_measured(struct vm *vm, const struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+	const loop_id loop = func->blocks.at[vm->watched_header.n].loop;
+	int out;
+
+	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n ||
+	    !loop_holds(func, loop, (block_id){f->block}))
+		return -1;
+	out = exit_of(func, &func->blocks.at[f->block], loop);
+	if (out >= 0 && ++vm->leaving > 2)
+		vm_halt(vm, VM_HALT_DONE, "");
+	return out;
+}
+
+int heal_way_out(struct vm *vm, const struct frame *f)
 {
 	const struct ir_func *func = f->code->func;
 	const struct ir_block *b = &func->blocks.at[f->block];
+	int out = vm->leaving ? leave_measured(vm, f) : -1;
 	uint8_t most;
 
-	if (!f->turns || !b->loop.n)
-		return -1;
+	if (out >= 0 || !f->turns || !b->loop.n)
+		return out;
 	most = most_turns(vm, f, b->loop);
 	if (most == UINT8_MAX || f->turns[func->loops.at[b->loop.n].header.n] < most)
 		return -1;
-	for (int i = 0; i < 2; i++)
-		if (!loop_holds(func, b->loop, b->succ[i]) &&
-		    loop_holds(func, b->loop, b->succ[!i]))
-			return i;
-	return -1;
+	return exit_of(func, b, b->loop);
 }

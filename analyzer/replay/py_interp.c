@@ -74,10 +74,15 @@ static int forgive(const struct frame *f, int chosen)
 	               : chosen;
 }
 
+static int way_out(struct vm *vm, struct frame *f)
+{
+	return vm->healing || vm->leaving ? heal_way_out(vm, f) : -1;
+}
+
 static enum step step_branch(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct val v = reg_out(f, in, 0);
-	int truth = v.tag == PY_BOOL ? (int)v.as.i : 0, out = heal_way_out(run->vm, f);
+	int truth = v.tag == PY_BOOL ? (int)v.as.i : 0, out = way_out(run->vm, f);
 
 	if (out >= 0) {
 		unref(run->vm, v);
@@ -102,7 +107,7 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 	struct val *slot = slot_place(f, in->name), item;
 	bool measured;
 
-	if (heal_way_out(run->vm, f) >= 0)
+	if (way_out(run->vm, f) >= 0)
 		return step_go(run, f, 1);
 	if (is_null(*slot)) {
 		rp_raise(run->vm, TY_RuntimeError, "no iterator");

@@ -44,7 +44,7 @@ bool loop_holds(const struct ir_func *func, loop_id loop, block_id to);
 /* A block is entered: loops but the measured one take few turns. */
 void heal_turn(struct frame *f, uint32_t to, bool again);
 /* The successor that leaves a loop which has had its turns; -1: none has to. */
-int heal_way_out(const struct vm *vm, const struct frame *f);
+int heal_way_out(struct vm *vm, const struct frame *f);
 /* Before an instruction runs: what it is given. */
 void heal_note(struct vm *vm, const struct frame *f, const struct code_inst *in);
 /* The frame's instruction raised: STEP_RAISE if that has to stand. */

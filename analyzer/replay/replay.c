@@ -19,6 +19,7 @@ const struct replay_budget replay_default_budget = {
 
 enum {
 	WORK_FOR_OUTPUT = 40, /* times that, when numbers are wanted */
+	MOST_CLOSING = 4,     /* iterations of a loop that cannot be left */
 	SETTLED_STEPS = 12,
 	SETTLED_SAME = 8,         /* of the last steps */
 	FIRST_SHARE = 16,         /* of the steps, to reach the loop at all */
@@ -45,6 +46,8 @@ static void note_stand_in(struct vm *vm, const char *what)
 	struct replay *r = vm->user;
 	struct replay_result *result = r->result;
 
+	if (r->closing)
+		return;
 	result->exact = false;
 	for (uint32_t i = 0; i < result->stand_in_count; i++)
 		if (strcmp(result->stand_ins[i], what) == 0)
@@ -60,7 +63,7 @@ static const struct ir_module *find_module(struct vm *vm, const char *name, bool
 	return request->find_module ? request->find_module(request->data, name, is_package) : NULL;
 }
 
-static void take_sample(struct replay *r)
+void take_sample(struct replay *r)
 {
 	struct ag_memory memory;
 	struct replay_sample *s;
@@ -153,6 +156,11 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 
 	if (frame->code->id.n != r->loop->func.n || header.n != r->header.n)
 		return;
+	if (r->closing) {
+		if (++r->closing > MOST_CLOSING)
+			vm_halt(vm, VM_HALT_DONE, "");
+		return;
+	}
 	take_sample(r);
 	if (r->result->count == 1)
 		vm->limits.steps = r->most_steps;
@@ -161,262 +169,9 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 	if (is_done(r)) {
 		if (!r->result->chain_count)
 			measure_chain(r);
-		vm_halt(vm, VM_HALT_DONE, "");
+		if (!needs_begin(r))
+			vm_halt(vm, VM_HALT_DONE, "");
 	}
-}
-
-/* --- running */
-
-static void set_main(struct vm *vm, struct module *m, const struct ir_module *ir)
-{
-	const char *path = ir->source ? ir->source->path : "main.py";
-
-	vm->main = m;
-	dict_put_str(vm, vm->modules, m->name, val_obj(m));
-	module_set(vm, m, "__file__", val_str(vm, path));
-	module_set(vm, m, "__doc__", val_none());
-}
-
-static bool calls_name(struct vm *vm, const struct ir_module *ir, struct str *name)
-{
-	const struct ir_func *body = ir_func_get(ir, (func_id){1});
-
-	for (uint32_t i = 1; i < body->insts.count; i++) {
-		const struct ir_inst *call = &body->insts.at[i], *callee;
-
-		if (call->op != OP_call)
-			continue;
-		callee = &body->insts.at[ir_args(body, call)[0].value.n];
-		if ((callee->op == OP_load && callee->sub == SUB_scope_global) ||
-		    callee->op == OP_load_attr)
-			if (str_of_sym(vm, (sym_id){callee->name}) == name)
-				return true;
-	}
-	return false;
-}
-
-/* main() is defined but never called: it is what the program is about. */
-static struct val run_entry(struct replay *r, struct module *m)
-{
-	struct vm *vm = r->vm;
-	struct str *name = str_intern(vm, "main", 4);
-	struct val fn = dict_get_str(vm, m->ns, name);
-
-	if (!is_kind(fn, K_FUNCTION) || calls_name(vm, r->request->module, name))
-		return val_none();
-	return rp_call0(vm, fn);
-}
-
-/* A default that stands for what callers would give. */
-static bool is_example(struct val v)
-{
-	return v.tag == PY_INT || is_kind(v, K_STR) || is_kind(v, K_LIST) || is_kind(v, K_TUPLE);
-}
-
-static struct val call_with_stand_ins(struct vm *vm, struct function *fn, struct val self)
-{
-	struct list *args = list_new(vm, 4);
-	struct dict *kw = dict_new(vm);
-	struct val result;
-
-	for (uint32_t i = 0; i < fn->code->nparams; i++) {
-		struct code_param *p = &fn->code->params[i];
-		struct val v;
-
-		if (p->kind == PARAM_VAR_POSITIONAL || p->kind == PARAM_VAR_KEYWORD)
-			continue;
-		if (i == 0 && !is_null(self)) {
-			list_push(vm, args, ref(self));
-			continue;
-		}
-		if (fn->defaults && !is_null(fn->defaults[i]) &&
-		    !(vm->healing && is_example(fn->defaults[i])))
-			continue;
-		v = unknown_new(vm, "%s", p->name->at);
-		vm_stand_in(vm, "argument %s", p->name->at);
-		if (p->kind == PARAM_KEYWORD_ONLY)
-			dict_put_str(vm, kw, p->name, v), unref(vm, v);
-		else
-			list_push(vm, args, v);
-	}
-	result = rp_call(vm, val_obj(fn), args->at, args->count, kw);
-	unref_obj(vm, args);
-	unref_obj(vm, kw);
-	return result;
-}
-
-/* The class whose namespace holds the function, for an instance to call it on. */
-static struct cls *class_of_function(struct vm *vm, const struct function *fn)
-{
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
-		struct cls *c = (struct cls *)(void *)o;
-
-		if (o->kind != K_CLASS || !c->ns)
-			continue;
-		for (uint32_t i = 0; i < c->ns->used; i++)
-			if (c->ns->at[i].value.tag == PY_OBJECT &&
-			    c->ns->at[i].value.as.o == &fn->h)
-				return c;
-	}
-	return NULL;
-}
-
-static struct val instance_for(struct vm *vm, struct cls *cls)
-{
-	struct val init = cls_find(vm, cls, vm->n[PN_init]), self;
-	struct val made = val_obj(rp_new(vm, K_INSTANCE, cls, sizeof(struct obj)));
-
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
-		if (o->kind == K_INSTANCE && o->cls == cls && o != made.as.o && o->refs) {
-			unref(vm, made);
-			return ref_obj(o);
-		}
-	}
-	cls->flags |= CLS_OPAQUE;
-	if (!is_kind(init, K_FUNCTION))
-		return made;
-	self = call_with_stand_ins(vm, AS(function, init), made);
-	if (is_null(self) && !vm->halt)
-		exc_clear(vm);
-	unref(vm, self);
-	return made;
-}
-
-static struct function *function_of(struct vm *vm, const struct ir_module *ir, func_id id)
-{
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
-		struct function *fn = (struct function *)(void *)o;
-
-		if (o->kind == K_FUNCTION && fn->code->module == ir && fn->code->id.n == id.n)
-			return fn;
-	}
-	return NULL;
-}
-
-/* The function of a line that no loop is around; it is called again and again,
- * on one instance, and each call counts as an iteration. */
-static func_id function_at(const struct ir_module *ir, uint32_t line)
-{
-	func_id best = {0};
-
-	for (uint32_t i = 2; i < ir->funcs.count; i++) {
-		const struct ir_func *func = ir->funcs.at[i];
-		uint32_t first = source_line_at(ir->source, func->span.start) + 1;
-
-		if (func->kind == FUNC_FUNCTION && first <= line &&
-		    source_line_at(ir->source, func->span.end) + 1 >= line)
-			best = (func_id){i};
-	}
-	return best;
-}
-
-static struct val call_repeatedly(struct replay *r)
-{
-	struct vm *vm = r->vm;
-	uint32_t calls = r->request->iterations ? r->request->iterations : REPLAY_STEPS;
-	struct function *fn = function_of(vm, r->request->module, r->function);
-	struct cls *cls = fn ? class_of_function(vm, fn) : NULL;
-	struct val self, result = val_none();
-
-	if (!fn)
-		return result;
-	fn->h.refs++;
-	self = cls ? instance_for(vm, cls) : val_null();
-	r->result->loop_kind = "function";
-	r->result->loop_line = r->request->line;
-	for (uint32_t i = 0; i < calls && !is_null(result) && !vm->halt; i++) {
-		slot_set(vm, &result, call_with_stand_ins(vm, fn, self));
-		if (is_null(result))
-			break;
-		if (str_is(fn->name, "training_step"))
-			torch_framework_backward(vm, result);
-		slot_set(vm, &result, val_none());
-		take_sample(r);
-	}
-	if (!r->result->chain_count)
-		measure_chain(r);
-	unref(vm, self);
-	unref_obj(vm, fn);
-	return result;
-}
-
-/* Nothing in the script reached the loop: its function is called by itself, or
- * the nearest one around it that there is. */
-static struct val run_function(struct replay *r)
-{
-	struct vm *vm = r->vm;
-	func_id id = r->loop->func;
-	struct function *fn = NULL;
-	struct cls *cls;
-	struct val self = val_null(), result;
-
-	while (id.n > 1 && !(fn = function_of(vm, r->request->module, id)))
-		id = ir_func_get(r->request->module, id)->parent;
-	if (!fn)
-		return val_none();
-	fn->h.refs++;
-	cls = class_of_function(vm, fn);
-	if (cls)
-		self = instance_for(vm, cls);
-	result = vm->halt ? val_null() : call_with_stand_ins(vm, fn, self);
-	if (is_kind(result, K_GENERATOR)) {
-		struct val item;
-
-		while (!is_null(item = rp_next(vm, result)))
-			unref(vm, item);
-		if (!is_null(vm->exc) || vm->halt)
-			slot_set(vm, &result, val_null());
-	}
-	unref(vm, self);
-	unref_obj(vm, fn);
-	return result;
-}
-
-static bool trains(const struct replay_loop *loop)
-{
-	return loop && strncmp(loop->kind, "backward", 8) == 0;
-}
-
-/* Of the loop as the script runs it. */
-static bool has_enough(const struct replay *r)
-{
-	return r->result->count >= (r->vm->healing ? r->request->heal : 1);
-}
-
-static struct val run_all(struct replay *r)
-{
-	struct vm *vm = r->vm;
-	struct module *m = module_new(vm, "__main__");
-	bool by_itself = r->function.n || (r->loop && r->loop->func.n > 1);
-	uint64_t steps = vm->limits.steps;
-	struct val v;
-
-	if (by_itself)
-		vm->limits.steps = steps / 2;
-	set_main(vm, m, r->request->module);
-	v = module_run(vm, m, r->request->module);
-	if (!is_null(v)) {
-		unref(vm, v);
-		v = run_entry(r, m);
-	}
-	if (!r->result->count)
-		vm->limits.steps = steps;
-	if (has_enough(r) || !by_itself || (vm->halt && vm->halt != VM_HALT_STEPS))
-		return v;
-	/* The script may have used up its half without coming by. */
-	vm->halt = VM_RUNNING;
-	if (is_null(v))
-		exc_clear(vm);
-	unref(vm, v);
-	vm->forgiving = true;
-	r->result->count = r->marks = 0;
-	v = trains(r->loop) || !r->function.n ? run_function(r) : val_none();
-	if (r->result->count || !r->function.n || vm->halt)
-		return v;
-	if (is_null(v))
-		exc_clear(vm);
-	unref(vm, v);
-	return call_repeatedly(r);
 }
 
 /* --- what came of it */
@@ -451,7 +206,7 @@ static const struct replay_loop *innermost(const struct replay_loop *loop,
 	for (uint32_t i = 0; loop && i < count; i++)
 		if (loops[i].func.n == loop->func.n && loops[i].depth == loop->depth + 1 &&
 		    loops[i].line > loop->line && loops[i].end_line <= loop->end_line &&
-		    trains(&loops[i]))
+		    entry_trains(&loops[i]))
 			loop = &loops[i];
 	return loop;
 }
@@ -465,7 +220,7 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	r->loop = replay_choose(request->module, loops, count, request->line);
 	if (!r->loop && request->line) {
 		/* The script's own loop, if it has one that comes by here. */
-		r->function = function_at(request->module, request->line);
+		r->function = entry_function_at(request->module, request->line);
 		r->loop = replay_choose(request->module, loops, count, 0);
 		r->loop = innermost(r->loop, loops, count);
 	}
@@ -550,7 +305,9 @@ static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
 	struct val v;
 
 	vm_start(r, attempt);
-	v = run_all(r);
+	v = entry_run(r);
+	if (r->closing)
+		needs_end(r);
 	halt = r->vm->halt;
 	/* What went wrong may have gone wrong for want of a number. */
 	if (r->vm->lazy && r->vm->asked && !is_null(r->vm->exc))
@@ -559,7 +316,7 @@ static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
 		measure_chain(r);
 	keep_error(r);
 	unref(r->vm, v);
-	result->exact = result->exact && torch_of(r->vm)->exact;
+	result->exact = result->exact && (r->closing ? r->was_exact : torch_of(r->vm)->exact);
 	result->steps = r->vm->steps;
 	if (halt && halt != VM_HALT_DONE)
 		result->limit = keep_text(r, r->vm->halt_reason ? r->vm->halt_reason : "",

@@ -122,6 +122,7 @@ struct replay_result {
 	/* A digest of the graphs that the first eight iterations ran backward through: an
 	 * edit that only cuts graphs, and leaves it as it is, trains as before. */
 	uint64_t trained;
+	bool needed; /* behind the loop, a backward runs through the graphs that it kept */
 };
 
 extern const struct replay_budget replay_default_budget;
