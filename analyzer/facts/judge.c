@@ -436,6 +436,30 @@ static bool node_reached(const struct analysis *a, object_id id)
 	return kept->reached;
 }
 
+static enum ancestor used_output_test(const struct analysis *a, object_id id, const void *context)
+{
+	(void)context;
+	return def_of(a, id)->tensor_seen & T_MODULE && def_of(a, id)->reached_old ? ANCESTOR_FOUND
+	                                                                           : ANCESTOR_ABOVE;
+}
+
+static enum ancestor idle_output_test(const struct analysis *a, object_id id, const void *context)
+{
+	(void)context;
+	return def_of(a, id)->tensor_seen & T_MODULE && !def_of(a, id)->reached_old
+	               ? ANCESTOR_FOUND
+	               : ANCESTOR_ABOVE;
+}
+
+/* All that models computed for it is kept for a backward anyway, as long as the holder lives:
+ * a node more. */
+static bool is_byproduct(struct analysis *a, const struct pending *p)
+{
+	return judge_made_anew(p) && is_read(a, p) && !judge_trains_around(a, p) &&
+	       graph_has_ancestor(a, p->kept, used_output_test, NULL) &&
+	       !graph_has_ancestor(a, p->kept, idle_output_test, NULL);
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
@@ -470,9 +494,11 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_STORE:
 		if (kept->reached_retained && !holder_outlives_backward(a, p))
 			return false;
-		return (!kept->reached_old || !is_read(a, p) || p->after_use) &&
-		       !def_of(a, p->holder)->drained && !judge_cleared(a, p) &&
-		       graph_proven(a, p->kept);
+		if (kept->reached_old && is_read(a, p) &&
+		    (!p->after_use || judge_cleared_outside(a, p)))
+			return false;
+		return !p->replaces && !def_of(a, p->holder)->drained && !judge_cleared(a, p) &&
+		       !is_byproduct(a, p) && graph_proven(a, p->kept);
 	case EVENT_LAST:
 		return !node_reached(a, p->kept) && !kept->escaped && p->activations &&
 		       judge_trains_around(a, p) && graph_proven(a, p->kept);

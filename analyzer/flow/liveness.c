@@ -14,7 +14,8 @@ struct flow_live {
 struct block_variables {
 	struct bitset read_first; /* read before it is stored in the block */
 	struct bitset stored;
-	struct bitset live; /* at the block's start */
+	struct bitset live;  /* at the block's start */
+	struct bitset enter; /* ... where a `for` starts: it runs at least once */
 };
 
 static bool is_slot_scope(const struct ir_inst *inst)
@@ -110,10 +111,26 @@ static struct block_variables *gather(struct arena *arena, const struct flow_liv
 		blocks[b].read_first = bitset_new(arena, variables);
 		blocks[b].stored = bitset_new(arena, variables);
 		blocks[b].live = bitset_new(arena, variables);
+		blocks[b].enter = bitset_new(arena, variables);
 		for (uint32_t i = 0; i < block->count; i++)
 			note_access(live, &blocks[b], &func->insts.at[block->first + i]);
 	}
 	return blocks;
+}
+
+/* The header of a `for` that does not contain the block. */
+static bool enters_for(const struct ir_func *func, uint32_t from, block_id to)
+{
+	const struct ir_block *header = &func->blocks.at[to.n];
+	loop_id loop = func->blocks.at[from].loop;
+
+	if (header->loop.n == 0 || func->loops.at[header->loop.n].header.n != to.n ||
+	    header->count == 0 || func->insts.at[header->first + header->count - 1].op != OP_next)
+		return false;
+	for (; loop.n != 0; loop = func->loops.at[loop.n].parent)
+		if (loop.n == header->loop.n)
+			return false;
+	return true;
 }
 
 static bool update(const struct ir_func *func, struct block_variables *blocks, uint32_t b,
@@ -121,14 +138,25 @@ static bool update(const struct ir_func *func, struct block_variables *blocks, u
 {
 	const struct ir_block *block = &func->blocks.at[b];
 	const block_id next[3] = {block->succ[0], block->succ[1], block->handler};
+	bool changed;
 
+	bitset_clear(scratch);
+	if (next[0].n != 0)
+		bitset_join(scratch, enters_for(func, b, next[0]) ? blocks[next[0].n].enter
+		                                                  : blocks[next[0].n].live);
+	if (block->handler.n != 0)
+		bitset_join(scratch, blocks[block->handler.n].live);
+	bitset_subtract(scratch, blocks[b].stored);
+	bitset_join(scratch, blocks[b].read_first);
+	changed = bitset_join(blocks[b].enter, scratch);
 	bitset_clear(scratch);
 	for (int i = 0; i < 3; i++)
 		if (next[i].n != 0)
-			bitset_join(scratch, blocks[next[i].n].live);
+			bitset_join(scratch, enters_for(func, b, next[i]) ? blocks[next[i].n].enter
+			                                                  : blocks[next[i].n].live);
 	bitset_subtract(scratch, blocks[b].stored);
 	bitset_join(scratch, blocks[b].read_first);
-	return bitset_join(blocks[b].live, scratch);
+	return bitset_join(blocks[b].live, scratch) || changed;
 }
 
 const struct flow_live *flow_live_new(struct arena *arena, const struct ir_module *module,
