@@ -158,8 +158,10 @@ static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct c
 	p->known = true;
 	for (c = 0; c < n; c++)
 		p->known = p->known && columns[c].values;
+	if (!p->known)
+		return true;
 	p->offsets = ag_alloc((size_t)total + 1, sizeof(*p->offsets));
-	for (i = 0; p->known && i < total; i++) {
+	for (i = 0; i < total; i++) {
 		for (c = 0; c < n; c++)
 			p->offsets[i] += column_value(&columns[c], index, p->nindex) *
 			                 x->strides[columns[c].dim];
