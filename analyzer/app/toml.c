@@ -37,6 +37,25 @@ static bool fail(struct reader *reader, TSNode node, const char *message)
 	return false;
 }
 
+typedef VEC(TSNode) node_list;
+
+/* Its named children; asking for them by number takes longer with each. */
+static node_list children_of(const struct reader *reader, TSNode node)
+{
+	TSTreeCursor cursor = ts_tree_cursor_new(node);
+	node_list children = {0};
+
+	for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+	     more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+		TSNode child = ts_tree_cursor_current_node(&cursor);
+
+		if (ts_node_is_named(child))
+			vec_push(reader->arena, &children, child);
+	}
+	ts_tree_cursor_delete(&cursor);
+	return children;
+}
+
 static const char *node_text(const struct reader *reader, TSNode node)
 {
 	uint32_t start = ts_node_start_byte(node);
@@ -56,11 +75,10 @@ static struct toml_value *value_new(struct arena *arena, enum toml_kind kind, ui
 
 const struct toml_value *toml_find(const struct toml_value *table, const char *key)
 {
-	for (uint32_t i = 0; table && table->kind == TOML_TABLE && i < table->items.count; i++) {
-		if (!strcmp(table->items.at[i]->key, key))
-			return table->items.at[i];
-	}
-	return NULL;
+	const struct name_entry *entry =
+	        table && table->kind == TOML_TABLE ? name_table_find(&table->places, key) : NULL;
+
+	return entry ? table->items.at[entry->value] : NULL;
 }
 
 const char *toml_kind_name(enum toml_kind kind)
@@ -100,10 +118,10 @@ static uint32_t after_line_ending(const char *bytes, uint32_t at, uint32_t end)
 static void add_basic_string(const struct reader *reader, TSNode node, uint32_t at, uint32_t end,
                              struct text *out)
 {
-	uint32_t count = ts_node_named_child_count(node);
+	const node_list children = children_of(reader, node);
 
-	for (uint32_t i = 0; i < count; i++) {
-		TSNode escape = ts_node_named_child(node, i);
+	for (uint32_t i = 0; i < children.count; i++) {
+		TSNode escape = children.at[i];
 		uint32_t start = ts_node_start_byte(escape);
 		uint32_t stop = ts_node_end_byte(escape);
 
@@ -178,7 +196,11 @@ static struct toml_value *table_at(struct toml_value *table, const char *key)
 static void table_add(struct reader *reader, struct toml_value *table, const char *key,
                       struct toml_value *value)
 {
+	bool is_new;
+
 	value->key = key;
+	table->places.arena = reader->arena;
+	name_table_put(&table->places, key, &is_new)->value = table->items.count;
 	vec_push(reader->arena, &table->items, value);
 }
 
@@ -246,10 +268,10 @@ static bool read_pair(struct reader *reader, TSNode pair, struct toml_value *tab
 static struct toml_value *read_inline_table(struct reader *reader, TSNode node, unsigned depth)
 {
 	struct toml_value *table = value_new(reader->arena, TOML_TABLE, line_of(node));
-	uint32_t count = ts_node_named_child_count(node);
+	const node_list children = children_of(reader, node);
 
-	for (uint32_t i = 0; i < count; i++) {
-		TSNode child = ts_node_named_child(node, i);
+	for (uint32_t i = 0; i < children.count; i++) {
+		TSNode child = children.at[i];
 
 		if (is_node(child, "pair") && !read_pair(reader, child, table, depth + 1))
 			return NULL;
@@ -261,11 +283,11 @@ static struct toml_value *read_inline_table(struct reader *reader, TSNode node, 
 static struct toml_value *read_array(struct reader *reader, TSNode node, unsigned depth)
 {
 	struct toml_value *array = value_new(reader->arena, TOML_ARRAY, line_of(node));
-	uint32_t count = ts_node_named_child_count(node);
+	const node_list children = children_of(reader, node);
 
 	array->closed = true;
-	for (uint32_t i = 0; i < count; i++) {
-		TSNode child = ts_node_named_child(node, i);
+	for (uint32_t i = 0; i < children.count; i++) {
+		TSNode child = children.at[i];
 		struct toml_value *value;
 
 		if (is_node(child, "comment"))
@@ -375,10 +397,10 @@ static struct toml_value *enter_header(struct reader *reader, TSNode node, struc
 static bool read_section(struct reader *reader, TSNode node, struct toml_value *root)
 {
 	struct toml_value *table = enter_header(reader, node, root);
-	uint32_t count = ts_node_named_child_count(node);
+	const node_list children = children_of(reader, node);
 
-	for (uint32_t i = 1; table && i < count; i++) {
-		TSNode child = ts_node_named_child(node, i);
+	for (uint32_t i = 1; table && i < children.count; i++) {
+		TSNode child = children.at[i];
 
 		if (is_node(child, "pair") && !read_pair(reader, child, table, 0))
 			return false;

@@ -12,6 +12,7 @@
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/bug.h"
+#include "analyzer/base/name_table.h"
 #include "analyzer/base/vec.h"
 
 enum toml_kind {
@@ -34,6 +35,7 @@ struct toml_value {
 	bool closed;                    /* written in full: a header may not add to it */
 	bool headed;                    /* has had its [header] */
 	VEC(struct toml_value *) items; /* of an array or table, as written */
+	struct name_table places;       /* of a table's items, by key */
 };
 
 struct toml_error {

@@ -15,6 +15,7 @@ struct storing {
 	struct cache_index index;
 	uint32_t *of_loaded; /* by number in the project: place in the new index + 1 */
 	uint32_t *of_cached; /* by place in the old index: in the new one + 1 */
+	struct name_table findings, skips; /* by path: the first of its file + 1 */
 };
 
 /* the folder */
@@ -47,6 +48,37 @@ static bool is_told_of(const struct skipped *skipped, const struct source *sourc
 	              : !skipped->source && !strcmp(skipped->path, path);
 }
 
+/* Findings are sorted by file; skips are put in that order here. */
+static void find_firsts(struct storing *storing)
+{
+	struct outcome *outcome = &storing->run->outcome;
+	bool is_new;
+
+	storing->findings.arena = storing->skips.arena = &storing->run->arena;
+	outcome_sort(outcome);
+	for (uint32_t i = 0; i < outcome->findings.count; i++) {
+		struct name_entry *entry = name_table_put(
+		        &storing->findings, outcome->findings.at[i].source->path, &is_new);
+
+		if (is_new)
+			entry->value = i;
+	}
+	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
+		struct name_entry *entry =
+		        name_table_put(&storing->skips, outcome->skipped.at[i].path, &is_new);
+
+		if (is_new)
+			entry->value = i;
+	}
+}
+
+static uint32_t first_of(const struct name_table *firsts, const char *path)
+{
+	const struct name_entry *entry = name_table_find(firsts, path);
+
+	return entry ? entry->value : UINT32_MAX;
+}
+
 /* The findings and skips of one file; those without a text are told by path. */
 static struct cached_bytes pack_results(struct storing *storing, const struct source *source,
                                         const char *path)
@@ -55,13 +87,17 @@ static struct cached_bytes pack_results(struct storing *storing, const struct so
 	struct text findings = {.arena = &storing->run->arena}, skips = findings, out = findings;
 	uint32_t found = 0, skipped = 0;
 
-	for (uint32_t i = 0; source && i < outcome->findings.count; i++) {
+	for (uint32_t i = first_of(&storing->findings, path);
+	     source && i < outcome->findings.count &&
+	     !strcmp(outcome->findings.at[i].source->path, path);
+	     i++) {
 		if (outcome->findings.at[i].source != source)
 			continue;
 		pack_finding(&findings, &outcome->findings.at[i]);
 		found++;
 	}
-	for (uint32_t i = 0; i < outcome->skipped.count; i++) {
+	for (uint32_t i = first_of(&storing->skips, path);
+	     i < outcome->skipped.count && !strcmp(outcome->skipped.at[i].path, path); i++) {
 		if (!is_told_of(&outcome->skipped.at[i], source, path))
 			continue;
 		pack_skipped(&skips, &outcome->skipped.at[i]);
@@ -365,6 +401,7 @@ static void collect_files(struct storing *storing)
 
 	storing->of_loaded = arena_array(&run->arena, uint32_t, loaded + 1);
 	storing->of_cached = arena_array(&run->arena, uint32_t, run->cache.index.files.count + 1);
+	find_firsts(storing);
 	for (uint32_t i = 0; i < run->file_count; i++)
 		add_linted(storing, &run->files[i]);
 	for (uint32_t i = 0; i < loaded; i++) {
