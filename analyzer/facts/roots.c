@@ -77,13 +77,33 @@ static void restart(struct root *root)
 	a->exhausted = false;
 }
 
+/* What takes the command line is the program: nobody calls it who could have done anything. */
+static bool is_program(struct root *root, object_id function)
+{
+	const struct ir_func *func = def_of(root->a, function)->func;
+
+	if (func->params.count > 0 || func->kind != FUNC_FUNCTION || func->is_generator)
+		return false;
+	for (uint32_t i = 1; i < func->insts.count; i++) {
+		const struct ir_inst *inst = &func->insts.at[i];
+
+		if (inst->op == OP_load_attr &&
+		    strcmp(intern_chars(root->a->names, (sym_id){inst->name}, NULL),
+		           "parse_args") == 0)
+			return true;
+	}
+	return false;
+}
+
 static void run_function_root(struct root *root, struct root_function function)
 {
 	struct state *state = state_copy(root->a, root->state);
 	value_id result;
 
 	restart(root);
+	root->a->from_outside = !is_program(root, function.id);
 	result = call_with_unknowns(root, &root->act, state, function, (value_id){0}, 0);
+	root->a->from_outside = true;
 	give_away(root, state, result);
 }
 
@@ -365,7 +385,7 @@ static void run_nested(struct root *root)
 			run_class_root(root, nested.id);
 		else if (def->kind == OBJECT_FUNCTION && def->file == root->file &&
 		         !was_executed(root->a, root->file, def->func) &&
-		         tells_anything(root, def->func))
+		         (tells_anything(root, def->func) || is_program(root, nested.id)))
 			run_function_root(root, (struct root_function){nested.id, nested.id});
 	}
 	root->state = before;
@@ -427,7 +447,8 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 	const uint32_t count = a->functions.count;
 	const bool *executed = executed_functions(a);
 
-	if (tells_anything(root, def_of(a, candidate->id)->func) &&
+	if ((tells_anything(root, def_of(a, candidate->id)->func) ||
+	     is_program(root, candidate->id)) &&
 	    !try_candidate(root, candidate)) {
 		for (uint32_t i = 0; i < a->functions.count; i++)
 			a->functions.at[i].executed = i < count && executed[i];
