@@ -223,7 +223,7 @@ static void code_watch(struct vm *vm, struct code *code)
 			const struct span span = code->func->insts.at[i].span;
 
 			if (span.start >= vm->watch[k].start && span.end <= vm->watch[k].end &&
-			    span.end > span.start)
+			    span.end > span.start && code->insts[i].op != OP_drop)
 				last = i;
 		}
 		if (!last || code->insts[last].watch)

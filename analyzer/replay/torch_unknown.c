@@ -353,6 +353,8 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 		return unknown_new(vm, "%s()", what);
 	if (u && !is_null(u->graph))
 		return with_graph(vm, opaque_of(vm, tensor_of(u->graph), a, n, kw), what);
+	if (u && u->is_frozen)
+		return with_graph(vm, opaque_of(vm, NULL, a, n, kw), what);
 	call = assumed_call(vm);
 	if (!call)
 		return unknown_new(vm, "%s()", what);
@@ -361,7 +363,7 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 	           (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model);
 	if (result)
 		assumed_made(vm, call, result, of_model);
-	if (u && u->is_model && !u->is_frozen)
+	if (u && u->is_model)
 		assumed_proved(vm, call);
 	v = with_graph(vm, result, what);
 	AS(unknown, v)->is_result = true;

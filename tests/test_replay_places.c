@@ -1,0 +1,271 @@
+/* What a replay sees at the places that it watches, who needs what a loop keeps, and
+ * programs that nothing but a healing machine gets to run. */
+
+#include <check.h>
+#include <string.h>
+
+#include "analyzer/front/front.h"
+#include "analyzer/replay/replay.h"
+
+#define NET                                                                                        \
+	"import torch\nfrom torch import nn\nnet = nn.Linear(4, 2)\n"                              \
+	"opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+
+struct watched {
+	const char *program, *place; /* the last such text */
+};
+
+static struct arena arena;
+static struct intern *names;
+
+static void enter(void)
+{
+	names = intern_open();
+}
+
+static void leave(void)
+{
+	intern_close(names);
+	arena_release(&arena);
+}
+
+static struct span span_of(const char *text, const char *part)
+{
+	const char *at = NULL;
+
+	for (const char *next = strstr(text, part); next; next = strstr(next + 1, part))
+		at = next;
+	ck_assert_msg(at != NULL, "%s is not in the program", part);
+	return (struct span){(uint32_t)(at - text), (uint32_t)(at - text + strlen(part))};
+}
+
+static uint32_t line_of(const char *text, struct span span)
+{
+	uint32_t line = 1;
+
+	for (uint32_t i = 0; i < span.start; i++)
+		line += text[i] == '\n';
+	return line;
+}
+
+static struct replay_result run_watched(const struct watched *w, bool born)
+{
+	struct source_problem problem;
+	struct source *source =
+	        source_from_bytes(&arena, "program.py", w->program, strlen(w->program), &problem);
+	const struct span span = span_of(w->program, w->place);
+	const struct replay_place place = {source, span};
+	struct replay_request request = {.arena = &arena,
+	                                 .names = names,
+	                                 .line = line_of(w->program, span),
+	                                 .iterations = 16,
+	                                 .heal = REPLAY_LEAST,
+	                                 .settle = true,
+	                                 .watch = &span,
+	                                 .watch_count = 1,
+	                                 .follow_retained = true,
+	                                 .born = &place,
+	                                 .born_count = born};
+
+	request.module = python_front_end.lower(&arena, names, source).module;
+	return replay_run(&request);
+}
+
+/* --- graphs that are recorded */
+
+static const struct {
+	struct watched watched;
+	bool recorded;
+} recorded[] = {
+        {{NET "for i in range(20):\n    out = net(torch.randn(8, 4))\n    print(out.shape)\n",
+          "net(torch.randn(8, 4))"},
+         true},
+        {{NET "for i in range(20):\n    with torch.no_grad():\n"
+              "        out = net(torch.randn(8, 4))\n",
+          "net(torch.randn(8, 4))"},
+         false},
+        {{NET "for i in range(20):\n    out = net(torch.randn(8, 4))\n    opt.zero_grad()\n"
+              "    out.sum().backward()\n    opt.step()\n",
+          "net(torch.randn(8, 4))"},
+         false},
+        {{"def evaluate(model, loader):\n    model.eval()\n    for x in loader:\n"
+          "        out = model(x)\n        print(out)\n",
+          "model(x)"},
+         true},
+        {{"def evaluate(model, loader):\n    model.eval()\n    for p in model.parameters():\n"
+          "        p.requires_grad = False\n    for x in loader:\n        out = model(x)\n",
+          "model(x)"},
+         false},
+        {{"def evaluate(score, loader):\n    for x in loader:\n        out = score(x)\n",
+          "score(x)"},
+         true},
+};
+
+START_TEST(graphs_that_no_backward_uses_are_seen)
+{
+	struct replay_result r = run_watched(&recorded[_i].watched, true);
+
+	ck_assert_uint_ge(r.count, REPLAY_LEAST);
+	ck_assert_uint_ge(r.watched[0], REPLAY_LEAST);
+	/* The last is known to carry a graph by nothing but what the caller says. */
+	ck_assert_msg(recorded[_i].recorded ? r.seen[0].recorded == r.watched[0]
+	                                    : r.seen[0].recorded == 0,
+	              "recorded in %u of %u", r.seen[0].recorded, r.watched[0]);
+	if (strstr(recorded[_i].watched.program, "score"))
+		ck_assert_uint_eq(run_watched(&recorded[_i].watched, false).seen[0].recorded, 0);
+}
+END_TEST
+
+/* --- graphs that are retained */
+
+#define TWICE                                                                                      \
+	NET "for i in range(20):\n    out = net(torch.randn(8, 4)).pow(2)\n    opt.zero_grad()\n"  \
+	    "    out.sum().backward(retain_graph=True)\n"
+
+START_TEST(what_is_retained_is_used_or_not)
+{
+	struct replay_result r =
+	        run_watched(&(struct watched){TWICE "    opt.step()\n",
+	                                      "out.sum().backward(retain_graph=True)"},
+	                    false);
+
+	ck_assert_uint_ge(r.seen[0].retained, REPLAY_LEAST);
+	ck_assert(!r.seen[0].reused);
+	r = run_watched(&(struct watched){TWICE "    out.mean().backward()\n    opt.step()\n",
+	                                  "out.sum().backward(retain_graph=True)"},
+	                false);
+	ck_assert_uint_ge(r.seen[0].retained, REPLAY_LEAST);
+	ck_assert(r.seen[0].reused);
+}
+END_TEST
+
+/* --- what is kept, and who needs it */
+
+#define ROLLOUT                                                                                    \
+	NET "for episode in range(9):\n    logs = []\n    for t in range(50):\n"                   \
+	    "        p = net(torch.randn(1, 4)).log_softmax(1)\n        logs.append(p[0, 0])\n"
+
+static const struct {
+	struct watched watched;
+	bool needed;
+} kept[] = {
+        {{ROLLOUT "    loss = torch.stack(logs).sum()\n    opt.zero_grad()\n    loss.backward()\n"
+                  "    opt.step()\n",
+          "logs.append(p[0, 0])"},
+         true},
+        {{ROLLOUT "    best = torch.stack(logs).max().detach()\n", "logs.append(p[0, 0])"}, false},
+        {{NET "def play():\n    logs = []\n    for t in range(50):\n"
+              "        logs.append(net(torch.randn(1, 4)))\n    return logs\n",
+          "logs.append(net(torch.randn(1, 4)))"},
+         true},
+        {{NET "def play():\n    logs = []\n    for t in range(50):\n"
+              "        logs.append(net(torch.randn(1, 4)))\n    return len(logs)\n",
+          "logs.append(net(torch.randn(1, 4)))"},
+         false},
+};
+
+START_TEST(a_backward_behind_the_loop_needs_what_it_keeps)
+{
+	struct replay_result r = run_watched(&kept[_i].watched, false);
+
+	ck_assert_int_eq(r.nodes.kind, REPLAY_LINEAR);
+	ck_assert_int_eq(r.needed, kept[_i].needed);
+	ck_assert_ptr_null(r.limit);
+	ck_assert_ptr_null(r.error);
+}
+END_TEST
+
+/* --- what raises is stood in for */
+
+static const struct watched broken[] = {
+        /* the script stops long before */
+        {"table = {}\nprint(table['size'])\n" NET
+         "total = 0\nfor i in range(20):\n    loss = net(torch.randn(8, 4)).sum()\n"
+         "    loss.backward()\n    total += loss\n",
+         "total += loss"},
+        /* in every step */
+        {NET "total = 0\nfor i in range(20):\n    size = [].pop()\n"
+             "    loss = net(torch.randn(8, 4)).sum()\n    loss.backward()\n"
+             "    total += loss * size\n",
+         "total += loss * size"},
+        /* an op that its operands do not fit */
+        {NET "total = 0\nfor i in range(20):\n    loss = net(torch.randn(8, 5)).sum()\n"
+             "    loss.backward()\n    total += loss\n",
+         "total += loss"},
+        /* nobody runs the loop, and a default keeps it empty */
+        {NET "def run(text=''):\n    total = 0\n    for c in text:\n"
+             "        loss = net(torch.randn(8, 4)).sum()\n        loss.backward()\n"
+             "        total += loss\n    return total\n",
+         "total += loss"},
+        /* another loop that never ends stands before it */
+        {NET "total = 0\nwhile True:\n    if net.weight.shape[0] > 5:\n        break\n"
+             "for i in range(20):\n    loss = net(torch.randn(8, 4)).sum()\n"
+             "    loss.backward()\n    total += loss\n",
+         "total += loss"},
+        /* it goes away */
+        {"import sys\n" NET "if not sys.argv[1:]:\n    sys.exit(2)\n"
+         "total = 0\nfor i in range(20):\n    loss = net(torch.randn(8, 4)).sum()\n"
+         "    loss.backward()\n    total += loss\n",
+         "total += loss"},
+};
+
+START_TEST(what_raises_is_stood_in_for)
+{
+	struct replay_result r = run_watched(&broken[_i], false);
+
+	ck_assert_msg(r.count >= REPLAY_LEAST, "%u steps, %s, %s", r.count,
+	              r.error ? r.error : "no error", r.limit ? r.limit : "no limit");
+	ck_assert_int_eq(r.nodes.kind, REPLAY_LINEAR);
+	ck_assert(!r.exact);
+}
+END_TEST
+
+START_TEST(what_is_caught_is_not)
+{
+	const struct watched w = {NET "total = 0\nfor i in range(3):\n    try:\n"
+	                              "        size = [].pop()\n    except IndexError:\n"
+	                              "        size = 2\n    total += size\nprint(total)\n",
+	                          "total += size"};
+	struct replay_result r = run_watched(&w, false);
+
+	ck_assert_str_eq(r.output, "6\n");
+}
+END_TEST
+
+/* --- a curve that is settled */
+
+START_TEST(the_same_growth_is_settled)
+{
+	const struct watched same = {NET "total = 0\nfor i in range(40):\n"
+	                                 "    total += net(torch.randn(8, 4)).sum()\n",
+	                             "total += net(torch.randn(8, 4)).sum()"};
+	const struct watched late = {NET "total = 0\nfor i in range(40):\n    if i > 13:\n"
+	                                 "        total += net(torch.randn(8, 4)).sum()\n",
+	                             "total += net(torch.randn(8, 4)).sum()"};
+
+	ck_assert_uint_eq(run_watched(&same, false).count, 12);
+	ck_assert_uint_eq(run_watched(&late, false).count, 16);
+}
+END_TEST
+
+Suite *replay_places_suite(void);
+
+Suite *replay_places_suite(void)
+{
+	Suite *suite = suite_create("replay_places");
+	TCase *tests = tcase_create("places");
+
+	tcase_add_checked_fixture(tests, enter, leave);
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, graphs_that_no_backward_uses_are_seen, 0,
+	                    (int)(sizeof(recorded) / sizeof(recorded[0])));
+	tcase_add_test(tests, what_is_retained_is_used_or_not);
+	tcase_add_loop_test(tests, a_backward_behind_the_loop_needs_what_it_keeps, 0,
+	                    (int)(sizeof(kept) / sizeof(kept[0])));
+	tcase_add_loop_test(tests, what_raises_is_stood_in_for, 0,
+	                    (int)(sizeof(broken) / sizeof(broken[0])));
+	tcase_add_test(tests, what_is_caught_is_not);
+	tcase_add_test(tests, the_same_growth_is_settled);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
