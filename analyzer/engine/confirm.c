@@ -12,6 +12,7 @@ enum {
 	ALWAYS_STEPS = REPLAY_STEPS,
 	REFUTING_STEPS = 12,  /* fewer tell nothing of what grows late */
 	AUTO_FIX_REPLAYS = 6, /* for a loop */
+	LEAST_PILED = 32,     /* bytes in a step */
 	ALWAYS_FIX_REPLAYS = 24,
 };
 
@@ -192,6 +193,12 @@ static const char *what_shows(const struct replay_result *result, uint32_t place
 	return NULL;
 }
 
+/* Whether what piles up without a graph is more than numbers. */
+static bool piles_up(const struct finding_replay *replay, const struct finding *finding)
+{
+	return is_rule(finding, "GL401") && replay->bytes_per_step >= LEAST_PILED;
+}
+
 static void add_evidence(struct arena *arena, const struct replay_result *result, uint32_t place,
                          struct finding *finding)
 {
@@ -222,7 +229,8 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 		return;
 	}
 	if (replay->verdict >= EVIDENCE_LINEAR && !is_rule(finding, "GL201") &&
-	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN))
+	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN ||
+	     piles_up(replay, finding)))
 		finding->confidence = CONFIDENCE_CONFIRMED;
 }
 

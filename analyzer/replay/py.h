@@ -144,6 +144,7 @@ struct vm {
 	const struct ir_module *watched;
 	func_id watched_func; /* the measured loop */
 	block_id watched_header;
+	bool reached;       /* it had an iteration */
 	uint8_t leaving;    /* not 0: it is left where it can be; one more for each time */
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);

@@ -232,6 +232,8 @@ BUILTIN(builtin_divmod)
 BUILTIN(builtin_isinstance)
 {
 	(void)n;
+	if (vm->healing && is_kind(a[0], K_UNKNOWN))
+		return unknown_new(vm, "class of %s", AS(unknown, a[0])->what->at);
 	return truth_val(rp_isinstance(vm, a[0], a[1]));
 }
 

@@ -131,6 +131,18 @@ static struct val stand_in(struct vm *vm, const struct frame *f, const struct co
 	return v;
 }
 
+/* What cannot be iterated is iterated as if nothing were known of it. */
+enum step heal_items(struct run *run, struct frame *f, const struct code_inst *in)
+{
+	struct val items = unknown_new(run->vm, "items");
+
+	vm_stand_in(run->vm, "items of a loop");
+	f->regs[0] = unknown_next(run->vm, AS(unknown, items));
+	slot_set(run->vm, slot_place(f, in->name), rp_iter(run->vm, items));
+	unref(run->vm, items);
+	return step_go(run, f, 0);
+}
+
 static enum step go_on(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct vm *vm = run->vm;
@@ -142,10 +154,8 @@ static enum step go_on(struct run *run, struct frame *f, const struct code_inst 
 	}
 	if (in->op == OP_branch)
 		return step_go(run, f, 0);
-	if (in->op == OP_next) {
-		slot_set(vm, slot_place(f, in->name), val_null());
-		return step_go(run, f, 1);
-	}
+	if (in->op == OP_next)
+		return heal_items(run, f, in);
 	if (!has_result(in->op))
 		return STEP_NEXT;
 	v = stand_in(vm, f, in);
@@ -246,4 +256,18 @@ int heal_way_out(struct vm *vm, const struct frame *f)
 	if (most == UINT8_MAX || f->turns[func->loops.at[b->loop.n].header.n] < most)
 		return -1;
 	return exit_of(func, b, b->loop);
+}
+
+/* In the measured loop's function: the successor that has to be taken to get there. */
+int heal_way_in(const struct vm *vm, const struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+	const struct ir_block *b = &func->blocks.at[f->block];
+	bool leads[2];
+
+	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		leads[i] = block_dominated(func, vm->watched_header.n, b->succ[i].n);
+	return leads[0] == leads[1] ? -1 : leads[1];
 }

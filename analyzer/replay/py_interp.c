@@ -2,7 +2,7 @@
 
 #include "analyzer/replay/py_step.h"
 
-static bool dominated(const struct ir_func *func, uint32_t block, uint32_t by)
+bool block_dominated(const struct ir_func *func, uint32_t block, uint32_t by)
 {
 	while (block && block != by) {
 		uint32_t up = func->dominator[block].n;
@@ -30,7 +30,7 @@ enum step step_go(struct run *run, struct frame *f, int which)
 		heal_turn(f, to, f->code->back_edge[from] & (1 << which));
 	f->block = to;
 	f->pc = func->blocks.at[to].first;
-	if (f->handled.tag == PY_OBJECT && !dominated(func, to, f->handler_block))
+	if (f->handled.tag == PY_OBJECT && !block_dominated(func, to, f->handler_block))
 		slot_set(run->vm, &f->handled, val_null());
 	return vm_work(run->vm, 1) ? STEP_FRAME : STEP_RAISE;
 }
@@ -84,6 +84,9 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 	struct val v = reg_out(f, in, 0);
 	int truth = v.tag == PY_BOOL ? (int)v.as.i : 0, out = way_out(run->vm, f);
 
+	if (out < 0 && run->vm->healing)
+		out = heal_way_in(run->vm, f);
+
 	if (out >= 0) {
 		unref(run->vm, v);
 		return step_go(run, f, out);
@@ -105,7 +108,7 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 static enum step step_next(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct val *slot = slot_place(f, in->name), item;
-	bool measured;
+	bool measured, main;
 
 	if (way_out(run->vm, f) >= 0)
 		return step_go(run, f, 1);
@@ -114,15 +117,18 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 		return STEP_RAISE;
 	}
 	measured = run->vm->measured_next;
-	run->vm->measured_next = f->measured || (run->vm->watched == f->code->module &&
-	                                         f->code->id.n == run->vm->watched_func.n &&
-	                                         f->block == run->vm->watched_header.n);
+	main = run->vm->watched == f->code->module && f->code->id.n == run->vm->watched_func.n &&
+	       f->block == run->vm->watched_header.n;
+	run->vm->measured_next = f->measured || main;
 	item = rp_next(run->vm, *slot);
 	run->vm->measured_next = measured;
 	if (!is_null(run->vm->exc) || run->vm->halt) {
 		unref(run->vm, item);
 		return STEP_RAISE;
 	}
+	/* Data that is not there leaves the measured loop without a turn. */
+	if (is_null(item) && main && run->vm->healing && !run->vm->reached)
+		return heal_items(run, f, in);
 	if (is_null(item))
 		return step_go(run, f, 1);
 	f->regs[0] = item;

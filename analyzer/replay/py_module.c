@@ -173,8 +173,10 @@ static struct val module_of_library(struct vm *vm, struct module *m)
 static struct val module_of_source(struct vm *vm, struct module *m, const struct ir_module *ir)
 {
 	struct str *name = m->name;
-	struct val result = module_run(vm, m, ir);
+	struct val result;
 
+	module_set(vm, m, "__file__", val_str(vm, ir->source ? ir->source->path : "module.py"));
+	result = module_run(vm, m, ir);
 	unref(vm, result);
 	if (!is_null(result))
 		return val_obj(m);

@@ -38,12 +38,15 @@ static inline enum step reg_put(struct frame *f, const struct code_inst *in, str
 enum step step_go(struct run *run, struct frame *f, int which);
 
 /* Whether a block lies in a loop, or in one inside it. */
+bool block_dominated(const struct ir_func *func, uint32_t block, uint32_t by);
 bool loop_holds(const struct ir_func *func, loop_id loop, block_id to);
 
 /* --- py_heal.c, in a healing machine */
 /* A block is entered: loops but the measured one take few turns. */
 void heal_turn(struct frame *f, uint32_t to, bool again);
 /* The successor that leaves a loop which has had its turns; -1: none has to. */
+enum step heal_items(struct run *run, struct frame *f, const struct code_inst *in);
+int heal_way_in(const struct vm *vm, const struct frame *f);
 int heal_way_out(struct vm *vm, const struct frame *f);
 /* Before an instruction runs: what it is given. */
 void heal_note(struct vm *vm, const struct frame *f, const struct code_inst *in);

@@ -22,9 +22,9 @@ enum {
 	MOST_CLOSING = 4,     /* iterations of a loop that cannot be left */
 	SETTLED_STEPS = 12,
 	SETTLED_SAME = 8,         /* of the last steps */
-	FIRST_SHARE = 16,         /* of the steps, to reach the loop at all */
+	FIRST_SHARE = 4,          /* of the steps, to reach the loop at all */
 	FIRST_STEPS = 200000,     /* but these */
-	HEALED_SHARE = 8,         /* of the budget, for a program that does not run by itself */
+	HEALED_SHARE = 4,         /* of the budget, for a program that does not run by itself */
 	BYTES_WITHOUT_DATA = 512, /* times live_bytes: they are only counted */
 };
 
@@ -162,6 +162,7 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 		return;
 	}
 	take_sample(r);
+	vm->reached = true;
 	if (r->result->count == 1)
 		vm->limits.steps = r->most_steps;
 	if (r->result->count == CHAIN_SAMPLE)

@@ -1,4 +1,5 @@
 import weakref
+import _support
 import _torch
 import torch
 
@@ -67,7 +68,7 @@ class Module(_torch.ModuleBase):
                 memo.add(self)
             yield prefix, self
             for name, module in self._modules.items():
-                if module is not None:
+                if module is not None and not _support.is_unknown(module):
                     yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
 
     def _named_members(self, which, prefix="", recurse=True, remove_duplicate=True):
@@ -99,7 +100,7 @@ class Module(_torch.ModuleBase):
         todo = [self]
         while todo:
             module = todo.pop()
-            if module not in memo:
+            if not _support.is_unknown(module) and module not in memo:
                 memo.add(module)
                 found.append(module)
                 todo.extend(reversed(list(module._modules.values())))
