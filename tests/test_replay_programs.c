@@ -240,7 +240,7 @@ static struct replay_result hostile(struct arena *arena, struct intern *names, c
 	static const struct replay_budget small = {.steps = 300000,
 	                                           .host_bytes = 64 << 20,
 	                                           .live_bytes = 64 << 20,
-	                                           .nodes = 20000,
+	                                           .nodes = 8000,
 	                                           .seconds = 20};
 	struct source_problem problem;
 	struct source *source =
