@@ -192,7 +192,7 @@ static bool run_all(struct run *run)
 		if (!find_all(run))
 			return false;
 		tell_all(run);
-	} while (run_cache_widen(run) || run_shard_widen(run));
+	} while (run_cache_widen(run));
 	run_cache_store(run);
 	if (!run_cache_take(run))
 		return false;

@@ -14,7 +14,8 @@ bool run_is_in_shard(const struct run *run, const char *path)
 	return !settings->shards || shard_of(path, settings->shards) == settings->shard;
 }
 
-/* Without shards, code that matters is there for whoever looks, by an import or not. */
+/* Without shards, code that matters is there for whoever looks, by an import or not.
+ * What only replays look for is left to the merge: it is not worth all analyses. */
 bool run_shard_widen(struct run *run)
 {
 	bool wider = false;
