@@ -192,7 +192,7 @@ static value_id call_special(struct analysis *a, struct activation *act, struct 
 static bool takes_one(struct analysis *a, const struct state *state, value_id index, int depth)
 {
 	const struct value *v = value_get(a, index);
-	bool one = (v->flags & V_NUMBER) != 0;
+	bool one = (v->flags & (V_NUMBER | V_CLEAN)) == V_NUMBER;
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct def *def = def_of(a, v->refs[i]);
@@ -594,6 +594,17 @@ static void build_sequence(struct analysis *a, struct activation *act, struct st
 		check_concat(a, act, state, inst, starred, added);
 }
 
+/* `x[i : i + 1]`: another part in each round. */
+static uint32_t slice_varies(const struct analysis *a, const struct activation *act,
+                             const struct ir_inst *ir)
+{
+	uint32_t flags = 0;
+
+	for (uint32_t i = 0; i < ir->nargs; i++)
+		flags |= value_get(a, act->temps[ir_args(act->func, ir)[i].value.n])->flags;
+	return flags & V_NUMBER;
+}
+
 value_id build_container(struct analysis *a, struct activation *act, struct state *state,
                          uint32_t inst, const struct ir_inst *ir)
 {
@@ -606,7 +617,7 @@ value_id build_container(struct analysis *a, struct activation *act, struct stat
 	struct object *object;
 
 	if (ir->sub == SUB_build_slice)
-		return value_flags(a, V_CLEAN);
+		return value_flags(a, V_CLEAN | slice_varies(a, act, ir));
 	if (ir->sub == SUB_build_string)
 		return value_flags(a, V_STRING);
 	if (kind == OBJECT_DICT)

@@ -170,6 +170,7 @@ struct def {
 	bool running;    /* NAMESPACE: its body was started; IMPORTED: being looked up */
 	bool read;       /* container: something looks at what it holds */
 	bool no_tensor;  /* UNKNOWN: a test has said so */
+	bool some;       /* UNKNOWN: certainly not None */
 	bool scalar;     /* used as one number: backward began at it, an `if` asked it */
 	bool drained;    /* container: elements are taken out of it one by one */
 	value_id parents_seen;

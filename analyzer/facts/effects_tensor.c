@@ -344,6 +344,13 @@ static value_id aliases_each(struct effect *e)
 	return value_of(e->a, id);
 }
 
+/* What tensors have has been asked of it: it is not None. */
+static value_id surely_tensor(struct effect *e, value_id value)
+{
+	def_of(e->a, value_single(e->a, value))->some = true;
+	return value;
+}
+
 value_id effect_aliases(struct effect *e)
 {
 	value_id source = effect_target(e);
@@ -371,7 +378,8 @@ value_id effect_aliases(struct effect *e)
 		break;
 	}
 	if (only.n && def_of(e->a, only)->kind == OBJECT_UNKNOWN)
-		return unknown_value(e->a, e->act, e->state, e->call.inst, 0x91, source);
+		return surely_tensor(
+		        e, unknown_value(e->a, e->act, e->state, e->call.inst, 0x91, source));
 	return same_shape(e, effect_result(e, source, bits));
 }
 
@@ -620,9 +628,12 @@ value_id effect_grad(struct effect *e)
 {
 	value_id outputs = effect_argument(e, 0, "outputs");
 	bool known, create = effect_flag(e, "create_graph", &known);
+	/* where it is not known the graph may stay */
+	const bool keeps = create || (argument_named(e->a, e->call, "create_graph").n && !known) ||
+	                   effect_flag(e, "retain_graph", &known);
 
 	note_backward(e, create);
-	graph_backward(e->a, e->state, outputs, create || effect_flag(e, "retain_graph", &known));
+	graph_backward(e->a, e->state, outputs, keeps);
 	return effect_result(e,
 	                     create ? value_join(e->a, outputs, effect_argument(e, 1, "inputs"))
 	                            : (value_id){0},

@@ -104,19 +104,28 @@ static bool outlives_backward(struct analysis *a, const struct pending *p)
 	return false;
 }
 
-/* A retaining backward uses what is in a holder of its own iteration; the next one has
+static bool made_around(const struct analysis *a, const struct def *holder, struct site site)
+{
+	while (site.context.n != 0) {
+		const struct context *c = context_get(a, site.context);
+		loop_id loop = c->loop_of ? c->loop_of[site.inst] : (loop_id){0};
+
+		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent)
+			if (made_inside(a, holder, site.context, loop))
+				return true;
+		site = (struct site){c->parent, c->call, false};
+	}
+	return false;
+}
+
+/* A retaining backward uses what is in a holder of its own round of some loop; the next one has
  * a new holder. */
 static bool holder_outlives_backward(const struct analysis *a, const struct pending *p)
 {
-	for (uint32_t i = 0; i < a->backwards.count; i++) {
-		const struct site *site = &a->backwards.at[i];
-		context_id where;
-		loop_id loop;
-
-		if (site->retains && innermost_loop(a, site->context, site->inst, &where, &loop) &&
-		    made_inside(a, def_of(a, p->holder), where, loop))
+	for (uint32_t i = 0; i < a->backwards.count; i++)
+		if (a->backwards.at[i].retains &&
+		    made_around(a, def_of(a, p->holder), a->backwards.at[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -492,7 +501,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 			return false;
 		return !kept->reached_old && graph_proven(a, p->kept);
 	case EVENT_STORE:
-		if (kept->reached_retained && !holder_outlives_backward(a, p))
+		if (kept->reached_retained && is_read(a, p) && !holder_outlives_backward(a, p))
 			return false;
 		if (kept->reached_old && is_read(a, p) &&
 		    (!p->after_use || judge_cleared_outside(a, p)))

@@ -329,6 +329,48 @@ unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop)
 	return seen_loop(a, context, loop)->kinds;
 }
 
+static bool holds(struct analysis *a, const struct state *state, value_id value, object_id id,
+                  int depth)
+{
+	const struct value *v = value_get(a, value);
+
+	if (value_has(a, value, id))
+		return true;
+	for (uint32_t i = 0; depth > 0 && i < v->count; i++)
+		if (!is_tensor_like(a, v->refs[i]) &&
+		    holds(a, state, contents_of(a, object_read(state, v->refs[i])), id, depth - 1))
+			return true;
+	return false;
+}
+
+/* Has something that is older than the call got it? */
+static bool outlives_call(struct analysis *a, const struct state *state, object_id holder,
+                          context_id context)
+{
+	for (uint32_t i = 0; i < state->count; i++) {
+		const struct def *def = def_of(a, state->entries[i].id);
+
+		if ((def->kind == OBJECT_FRAME && def->context.n == context.n) ||
+		    made_inside(a, def, context, (loop_id){0}))
+			continue;
+		if (holds(a, state, contents_of(a, state->entries[i].object), holder, 1))
+			return true;
+	}
+	return false;
+}
+
+/* Is the holder of the call that runs in the context, and gone with it? */
+static bool is_of_call(struct analysis *a, const struct state *state, object_id holder,
+                       context_id context)
+{
+	const struct def *def = def_of(a, holder);
+
+	if (def->context.n != context.n && !made_inside(a, def, context, (loop_id){0}))
+		return false;
+	return !is_older(holder) || def->kind == OBJECT_TENSOR ||
+	       !outlives_call(a, state, holder, context);
+}
+
 static unsigned note_kinds(struct analysis *a, const struct state *state, context_id context,
                            loop_id loop)
 {
@@ -342,8 +384,6 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
                     uint32_t inst, object_id holder, struct variable carrier)
 {
 	const bool named = carrier.slot != 0 || carrier.name.n != 0;
-	/* an older container has been put somewhere, an older tensor is only a variable's */
-	const bool stays = is_older(holder) && def_of(a, holder)->kind != OBJECT_TENSOR;
 	context_id context = act->context;
 	unsigned kinds = 0;
 
@@ -360,8 +400,7 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
 			if (!named || variable_lives(a, act->live, act->func, loop, carrier))
 				kinds |= note_kinds(a, state, context, loop);
 		}
-		if (named || (!stays && (def_of(a, holder)->context.n == context.n ||
-		                         made_inside(a, def_of(a, holder), context, (loop_id){0}))))
+		if (named || is_of_call(a, state, holder, context))
 			return kinds | (is_called_in_loop(a, c) ? LOOP_AROUND : 0);
 		inst = c->call;
 		context = c->parent;
@@ -406,16 +445,19 @@ static bool varies(struct analysis *a, const struct state *state, value_id index
 	return any;
 }
 
-static bool is_or_has_module(struct analysis *a, const struct state *state, value_id item)
+static bool is_or_has_module(struct analysis *a, const struct state *state, value_id item,
+                             int depth)
 {
-	const object_id id = value_single(a, item);
-	const struct value *parts = value_get(a, contents_of(a, object_read(state, id)));
+	const struct value *v = value_get(a, item);
 
-	if (id.n == 0 || object_read(state, id)->flags & O_MODULE)
-		return id.n != 0;
-	for (uint32_t i = 0; def_of(a, id)->kind == OBJECT_INSTANCE && i < parts->count; i++)
-		if (object_read(state, parts->refs[i])->flags & O_MODULE)
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *o = object_read(state, v->refs[i]);
+
+		if (o->flags & O_MODULE || def_of(a, v->refs[i])->proven_module ||
+		    (depth > 0 && def_of(a, v->refs[i])->kind == OBJECT_INSTANCE &&
+		     is_or_has_module(a, state, contents_of(a, o), depth - 1)))
 			return true;
+	}
 	return false;
 }
 
@@ -428,7 +470,7 @@ void loop_note_item(struct analysis *a, const struct activation *act, const stru
 
 	if (loop.n == 0 || !varies(a, state, index, 1))
 		return;
-	if (is_or_has_module(a, state, item))
+	if (is_or_has_module(a, state, item, 1))
 		site_note(a, &a->layers, site);
 	else if (act->func->kind == FUNC_MODULE && is_tensor_like(a, owner) &&
 	         !made_inside(a, def_of(a, owner), act->context, loop))

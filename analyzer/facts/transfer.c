@@ -94,7 +94,8 @@ static value_id compare_identity(struct analysis *a, value_id left, value_id rig
 			return truth(a, wanted);
 		if (!(l->flags & (V_NONE | V_UNBOUND | V_CLEAN)) && left.n) {
 			for (uint32_t i = 0; i < l->count; i++)
-				if (def_of(a, l->refs[i])->kind == OBJECT_UNKNOWN)
+				if (def_of(a, l->refs[i])->kind == OBJECT_UNKNOWN &&
+				    !def_of(a, l->refs[i])->some)
 					return value_flags(a, V_NUMBER);
 			return truth(a, !wanted);
 		}
