@@ -276,16 +276,6 @@ static bool is_handed_on(struct analysis *a, const struct pending *p)
 	       (p->from_outside && !evaluates(a, p->kept, 1)) || sequence_is_handed_on(a, p);
 }
 
-/* The layers of a network are one pass through it; two or three rounds are no growth. */
-static bool is_one_pass(const struct pending *p)
-{
-	const unsigned loops = p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED);
-
-	return loops && !(loops & ~(unsigned)(LOOP_MODULES | LOOP_FEW)) &&
-	       (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN || p->kind == EVENT_DATA_STORE ||
-	        p->kind == EVENT_VIEW_STORE);
-}
-
 bool judge_made_anew(const struct pending *p)
 {
 	return (p->loops & (LOOP_AROUND | LOOP_OUTLIVED)) == LOOP_AROUND;
@@ -299,24 +289,6 @@ bool judge_local(const struct analysis *a, const struct pending *p)
 		if (c.n == made.n)
 			return context_get(a, c)->func->kind != FUNC_MODULE;
 	return false;
-}
-
-/* The holder dies with the call, and the loop goes over what the call was given. */
-static bool ends_with_call(const struct analysis *a, const struct pending *p)
-{
-	return judge_local(a, p) && !(p->loops & LOOP_OUTLIVED) &&
-	       (p->from_outside || !(p->loops & (LOOP_COUNT | LOOP_WHILE | LOOP_LIST)));
-}
-
-/* A recursion over what there is, in a call or an iteration of its own: returns of a
- * rollout, an attention's scores. It runs no model, does not train, and ends with its
- * holder. */
-static bool is_computation(const struct analysis *a, const struct pending *p)
-{
-	if (judge_trains_around(a, p))
-		return false;
-	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
-	       !(p->loops & LOOP_DATA) && (judge_made_anew(p) || ends_with_call(a, p));
 }
 
 /* Does a loop that ends while the holder lives have one of the sites in it? */
@@ -370,20 +342,6 @@ bool judge_cleared_outside(const struct analysis *a, const struct pending *p)
 	return false;
 }
 
-/* Carried or gathered in a variable of one forward pass: what is done with the outcome
- * shows where the model is called. */
-static bool ends_with_forward(const struct analysis *a, const struct pending *p)
-{
-	if (p->kind != EVENT_STORE && p->kind != EVENT_CHAIN)
-		return false;
-	for (context_id c = p->context; c.n != 0; c = context_get(a, c)->parent)
-		if (sym_is(context_get(a, c)->func->name, SYM_forward) &&
-		    (p->carrier.slot != 0 || (p->carrier.field.n && p->in_pass) ||
-		     (p->holder.n && made_inside(a, def_of(a, p->holder), c, (loop_id){0}))))
-			return true;
-	return false;
-}
-
 /* Does the loop around an instruction go on to another round without an exception? */
 static bool comes_round(const struct analysis *a, const struct pending *p, context_id where,
                         loop_id loop)
@@ -421,13 +379,6 @@ static bool is_flushed_each_step(const struct analysis *a, const struct pending 
 
 	return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop) &&
 	       computes_inside(a, where, loop) && comes_round(a, p, where, loop);
-}
-
-/* No loop ends while it is kept: as often as it is written, it is there once. */
-static bool is_once(const struct pending *p)
-{
-	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) &&
-	       !(p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED));
 }
 
 /* The outputs of one operation have one node: backward through one frees it. */
@@ -475,8 +426,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_once(p) || is_handed_on(a, p) || is_one_pass(p) ||
-	    is_computation(a, p) || ends_with_forward(a, p) || sequence_is_one_pass(a, p))
+	if (p->incomplete || is_handed_on(a, p) || pass_ends_it(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:

@@ -29,6 +29,10 @@ bool outputs_pile_up(const struct analysis *a, const struct pending *p);
 /* An attribute that is carried: only by loops that read it before they write it. */
 void field_settle_loops(struct analysis *a, struct pending *p);
 
+/* passes.c */
+/* It ends with the pass, the call or the sequence that makes it: nothing grows over steps. */
+bool pass_ends_it(struct analysis *a, const struct pending *p);
+
 /* sequences.c */
 /* A script walks over the rows of a tensor, once. */
 bool sequence_is_one_pass(struct analysis *a, const struct pending *p);
