@@ -12,9 +12,9 @@ struct settings {
 	struct option_value of[OPTION_COUNT];
 	struct selection selection;
 	file_ignore_list file_ignores;
-	model_list models; /* one effect each */
-	const char *config_path;          /* NULL: no configuration file */
-	text_list config_files;           /* it and what it extends */
+	model_list models;       /* one effect each */
+	const char *config_path; /* NULL: no configuration file */
+	text_list config_files;  /* it and what it extends */
 };
 
 /* The words of extend-models, ended by NULL. */

@@ -41,21 +41,21 @@ struct engine_settings {
 	uint32_t path_count;
 	const char *stdin_path; /* what people call it */
 	struct discover_options discover;
-	unsigned jobs; /* 0: one for each core */
-	bool no_skip;  /* lower every file in full */
+	unsigned jobs;           /* 0: one for each core */
+	bool no_skip;            /* lower every file in full */
 	struct file_terms terms; /* of all files, without `terms_of` */
 	const struct file_terms *(*terms_of)(void *context, const char *path);
 	void *context;
 	enum confirm_mode confirm;
-	const model_list *models; /* NULL: none; complete once the files are found */
-	const char *root;          /* absolute: what fingerprints are relative to */
-	uint32_t shard, shards;    /* from 1; shards 0: everything */
+	const model_list *models;   /* NULL: none; complete once the files are found */
+	const char *root;           /* absolute: what fingerprints are relative to */
+	uint32_t shard, shards;     /* from 1; shards 0: everything */
 	struct cache_index *joined; /* what the shards of this run left; NULL: it has none */
-	const char *baseline;      /* NULL: none */
-	const char *diff_base;     /* a git revision; NULL: none */
-	const char *cache;         /* the folder of the cache; NULL: none */
-	struct progress *progress; /* NULL: nobody asks */
-	const char *build;         /* what tells one build of the program from another */
+	const char *baseline;       /* NULL: none */
+	const char *diff_base;      /* a git revision; NULL: none */
+	const char *cache;          /* the folder of the cache; NULL: none */
+	struct progress *progress;  /* NULL: nobody asks */
+	const char *build;          /* what tells one build of the program from another */
 };
 
 struct run;

@@ -7,8 +7,8 @@
 
 enum {
 	TAB_COLUMNS = 4,
-	SHOWN_COLUMNS = 160, /* longer lines are cut */
-	CONTEXT_SHARE = 4,   /* of a cut line, this part is before the first mark */
+	SHOWN_COLUMNS = 160,  /* longer lines are cut */
+	CONTEXT_SHARE = 4,    /* of a cut line, this part is before the first mark */
 	WHOLE_MARK_LINES = 4, /* of longer marks, the first and the last line */
 };
 

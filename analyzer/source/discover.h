@@ -19,7 +19,7 @@ struct discover_options {
 	const char *exclude_base;    /* folder that they are relative to; NULL: the current one */
 	bool no_default_excludes;
 	bool no_gitignore;
-	bool force_exclude; /* for files that are named, too */
+	bool force_exclude;                     /* for files that are named, too */
 	const struct discover_configs *configs; /* NULL: the same holds everywhere */
 };
 
