@@ -533,6 +533,8 @@ bool outermost_outlived(const struct analysis *a, context_id context, uint32_t i
 void shape_follows(struct analysis *a, const struct state *state, object_id id, value_id operands);
 /* Used where only one number can be, in the iteration that made it. */
 void mark_number(struct analysis *a, value_id value);
+/* Backward begins at it: one number, whenever it was made. */
+void mark_loss(struct analysis *a, value_id losses);
 /* Is it one number, by what is done with it, or with what it is made of? */
 bool is_one_number(const struct analysis *a, object_id id);
 

@@ -613,7 +613,7 @@ value_id effect_backward(struct effect *e)
 
 	note_backward(e, retain);
 	if (!effect_argument(e, 1, "gradient").n)
-		mark_number(e->a, losses);
+		mark_loss(e->a, losses);
 	if (create)
 		event_note(e->a, e->act, e->call.inst, EVENT_CREATE_GRAPH, (object_id){0},
 		           (object_id){0});

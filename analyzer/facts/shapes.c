@@ -32,6 +32,15 @@ void mark_number(struct analysis *a, value_id value)
 			mark_one(a, v->refs[i], LIKE_DEPTH);
 }
 
+void mark_loss(struct analysis *a, value_id losses)
+{
+	const struct value *v = value_get(a, losses);
+
+	for (uint32_t i = 0; i < v->count; i++)
+		if (is_tensor_like(a, v->refs[i]))
+			mark_one(a, v->refs[i], LIKE_DEPTH);
+}
+
 static bool is_one(const struct analysis *a, object_id id, int depth)
 {
 	const struct value *like = value_get(a, def_of(a, id)->like);
