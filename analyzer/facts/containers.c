@@ -7,51 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	enum object_kind kind;
-} builtin_classes[] = {
-        {"builtins.list", OBJECT_LIST},
-        {"builtins.dict", OBJECT_DICT},
-        {"builtins.set", OBJECT_SET},
-        {"builtins.tuple", OBJECT_TUPLE},
-        {"collections.deque", OBJECT_DEQUE},
-        {"collections.defaultdict", OBJECT_DICT},
-        {"collections.OrderedDict", OBJECT_DICT},
-        {"collections.Counter", OBJECT_DICT},
-        {"collections.UserDict", OBJECT_DICT},
-        {"collections.UserList", OBJECT_LIST},
-};
-
-enum { BUILTIN_CLASSES = sizeof(builtin_classes) / sizeof(*builtin_classes) };
-
-enum object_kind builtin_container(const char *class_name)
-{
-	for (size_t i = 0; i < BUILTIN_CLASSES; i++)
-		if (strcmp(builtin_classes[i].name, class_name) == 0)
-			return builtin_classes[i].kind;
-	return OBJECT_INSTANCE;
-}
-
-const char *builtin_class_of(enum object_kind kind)
-{
-	for (size_t i = 0; i < BUILTIN_CLASSES; i++)
-		if (builtin_classes[i].kind == kind)
-			return builtin_classes[i].name;
-	return NULL;
-}
-
-enum object_kind container_kind(struct analysis *a, const struct state *state, object_id id)
-{
-	enum object_kind kind = def_of(a, id)->kind;
-	const char *class_name;
-
-	if (kind != OBJECT_INSTANCE)
-		return kind;
-	class_name = external_class(a, state, id);
-	return class_name ? builtin_container(class_name) : kind;
-}
-
 object_id int_object(struct analysis *a, uint32_t number)
 {
 	char digits[16];
