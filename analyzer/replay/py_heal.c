@@ -231,11 +231,13 @@ static int exit_of(const struct ir_func *func, const struct ir_block *b, loop_id
 static int leave_measured(struct vm *vm, const struct frame *f)
 {
 	const struct ir_func *func = f->code->func;
-	const loop_id loop = func->blocks.at[vm->watched_header.n].loop;
+	loop_id loop;
 	int out;
 
-	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n ||
-	    !loop_holds(func, loop, (block_id){f->block}))
+	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n)
+		return -1;
+	loop = func->blocks.at[vm->watched_header.n].loop;
+	if (!loop_holds(func, loop, (block_id){f->block}))
 		return -1;
 	out = exit_of(func, &func->blocks.at[f->block], loop);
 	if (out >= 0 && ++vm->leaving > 2)
