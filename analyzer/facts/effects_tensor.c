@@ -134,9 +134,21 @@ static bool asks_integers(struct effect *e)
 	return false;
 }
 
+/* A generator runs: what it gives is what counts, not what it closes over. */
 static value_id all_operands(struct effect *e)
 {
-	return arguments_all(e->a, e->call);
+	value_id all = {0};
+
+	for (uint32_t i = 0; i < e->call.count; i++) {
+		const value_id value = e->call.at[i].value;
+		const object_id only = value_single(e->a, value);
+		const bool runs = only.n && def_of(e->a, only)->kind == OBJECT_GENERATOR;
+
+		all = value_join(e->a, all,
+		                 runs ? iterate(e->a, e->act, e->state, e->call.inst, value)
+		                      : value);
+	}
+	return all;
 }
 
 static void weights_of(struct effect *e, value_id *operands)

@@ -51,7 +51,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 		event->born = born_place(a, p->kept, &event->born_text);
 		event->value_name = source_text(def_of(a, p->kept)->file, arena,
 		                                def_of(a, p->kept)->place.span);
-		if (p->activations && !p->after_use)
+		if (p->activations && !p->after_use && p->kind != EVENT_RETAIN)
 			event->flags |= EVENT_ACTIVATIONS;
 		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
 	} else {
@@ -420,13 +420,27 @@ static bool is_byproduct(struct analysis *a, const struct pending *p)
 	       !graph_has_ancestor(a, p->kept, idle_output_test, NULL);
 }
 
+/* Around a syntax error the parser guesses: the `with` or the loop that something stood in
+ * may be lost. */
+static bool is_guessed(const struct pending *p)
+{
+	const struct ir_module *module = p->file->lowered.module;
+	const struct span span = p->func->insts.at[p->inst].span;
+
+	for (uint32_t i = 0; i < module->gaps.count; i++)
+		if (module->gaps.at[i].span.start <= span.start &&
+		    span.end <= module->gaps.at[i].span.end)
+			return true;
+	return false;
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_handed_on(a, p) || pass_ends_it(a, p))
+	if (p->incomplete || is_guessed(p) || is_handed_on(a, p) || pass_ends_it(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:
@@ -502,14 +516,18 @@ static bool told_by_chain(struct analysis *a, const struct pending *p)
 	return false;
 }
 
-/* Does a graph that some backward retains grow from step to step? */
-static bool retained_grows(struct analysis *a)
+/* Does a graph that some backward retains grow from step to step, or pile up? One that
+ * lives until the next step only is a bounded second one. */
+static bool retained_grows(struct analysis *a, object_id retained)
 {
-	for (uint32_t i = 1; i < a->pending.count; i++)
-		if (a->pending.at[i].kind == EVENT_CHAIN &&
-		    def_of(a, a->pending.at[i].kept)->reached_retained &&
-		    stands(a, &a->pending.at[i]))
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		const struct pending *p = &a->pending.at[i];
+		const bool chain = p->kind == EVENT_CHAIN && def_of(a, p->kept)->reached_retained;
+		const bool store = p->kind == EVENT_STORE && judge_continues(a, p->kept, retained);
+
+		if ((chain || store) && stands(a, p))
 			return true;
+	}
 	return false;
 }
 
@@ -541,8 +559,9 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_events *e
 		if (!stands(a, pending) || told_by_store(a, pending) || told_by_chain(a, pending))
 			continue;
 		fill_event(a, arena, &a->pending.at[i], &found.event);
-		if (found.event.kind == EVENT_RETAIN && retained_grows(a))
-			found.event.flags |= EVENT_ACTIVATIONS;
+		if (found.event.kind == EVENT_RETAIN)
+			found.event.flags |=
+			        retained_grows(a, pending->kept) ? EVENT_ACTIVATIONS : 0U;
 		vec_push(arena, &events->found, found);
 	}
 }
