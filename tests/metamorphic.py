@@ -22,11 +22,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OTHER_TESTS = {"broken", "corpus", "ir", "lsp", "report", "runtime"}
 # What runs there is compared by what it prints: nothing is to be found.
 PLAIN_PROGRAMS = ROOT / "fixtures" / "replay" / "python"
-# Differences that are known: (program, change). One that is gone must be taken out of here.
-KNOWN = {
-    ("memo_leak.py", "wrapped"),
-    ("sequence_clean.py", "wrapped"),  # a walk of a script is done once; a function may be called again and again
-}
 
 
 def programs_in(path: pathlib.Path):
@@ -97,7 +92,7 @@ def main() -> int:
     if not programs:
         sys.exit("no program")
     baseline = verdicts(sys.argv[1], [unchanged(files) for _, files in programs])
-    differing, counts, known = 0, [], KNOWN & {(path.name, change) for path, _ in programs for change in CHANGES}
+    differing, counts = 0, []
     for change, apply in CHANGES.items():
         changed = [(index, apply(files)) for index, (_, files) in enumerate(programs)]
         changed = [(index, version) for index, version in changed if version]
@@ -106,16 +101,11 @@ def main() -> int:
             where = programs[index][0]
             if after == baseline[index]:
                 continue
-            if (where.name, change) in known:
-                known.discard((where.name, change))
-                continue
             tell(where, change, baseline[index], after)
             differing += 1
-    for name, change in sorted(known):
-        print(f"{name}: {change} makes no difference now: take it out of KNOWN")
     found = sum(len(findings) for findings in baseline)
     print(f"{len(programs)} programs, {found} findings; {', '.join(counts)}; {differing} differ")
-    return 1 if differing or known or not found else 0
+    return 1 if differing or not found else 0
 
 
 if __name__ == "__main__":

@@ -191,16 +191,20 @@ static bool keeps_after_use(const struct state *state, object_id holder)
 	return (object_read(state, holder)->flags & (O_USED | O_CLEARED)) == O_USED;
 }
 
-/* A dict of the module that a function both fills and reads. */
+/* A dict of the module, or of the function around it, that a function both fills and reads. */
 static bool is_memo(struct analysis *a, const struct activation *act, const struct state *state,
                     object_id holder)
 {
-	const struct object *globals = object_read(state, namespace_object(a, act->file));
+	object_id frame = act->frame;
 
 	if (act->func->kind != FUNC_FUNCTION || container_kind(a, state, holder) != OBJECT_DICT ||
 	    !def_of(a, holder)->read)
 		return false;
-	return value_has(a, contents_of(a, globals), holder);
+	while ((frame = value_single(a, object_read(state, frame)->of)).n != 0)
+		if (value_has(a, contents_of(a, object_read(state, frame)), holder))
+			return true;
+	return value_has(a, contents_of(a, object_read(state, namespace_object(a, act->file))),
+	                 holder);
 }
 
 struct model_search {

@@ -472,7 +472,6 @@ void loop_note_item(struct analysis *a, const struct activation *act, const stru
 		return;
 	if (is_or_has_module(a, state, item, 1))
 		site_note(a, &a->layers, site);
-	else if (act->func->kind == FUNC_MODULE && is_tensor_like(a, owner) &&
-	         !made_inside(a, def_of(a, owner), act->context, loop))
+	else if (is_tensor_like(a, owner) && !made_inside(a, def_of(a, owner), act->context, loop))
 		site_note(a, &a->rows, site);
 }

@@ -61,15 +61,29 @@ static bool takes_rows(const struct analysis *a, context_id where, loop_id loop)
 	return false;
 }
 
+/* A body that is run as a script, or what it calls without an argument, outside of any loop. */
+static bool runs_once(const struct analysis *a, context_id context)
+{
+	while (context_get(a, context)->func->kind != FUNC_MODULE) {
+		const struct context *c = context_get(a, context);
+		const struct context *caller = context_get(a, c->parent);
+
+		if (c->func->params.count > 0 || !caller->loop_of ||
+		    caller->loop_of[c->call].n != 0)
+			return false;
+		context = c->parent;
+	}
+	return true;
+}
+
 bool sequence_is_one_pass(struct analysis *a, const struct pending *p)
 {
 	const struct pending *state = state_behind(a, p);
 	context_id where;
 	loop_id loop;
 
-	if (!state || !loop_of_state(a, state, &where, &loop) ||
-	    context_get(a, where)->func->kind != FUNC_MODULE ||
-	    judge_any_inside(a, &a->backwards, where, loop))
+	if (!state || !loop_of_state(a, state, &where, &loop) || p->from_outside ||
+	    !runs_once(a, where) || judge_any_inside(a, &a->backwards, where, loop))
 		return false;
 	return state->loops == LOOP_ROWS || takes_rows(a, where, loop);
 }
