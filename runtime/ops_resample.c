@@ -256,6 +256,9 @@ bool op_run_pad_sides(struct ag_frame *f)
 	int n = arg_ints(f, 1, pads, 2 * AG_MAX_DIMS), i;
 	struct ag_tensor *out;
 
+	if (nd < 1 || nd > SPATIAL_DIMS)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "padding of 1 to %d dimensions only",
+		               SPATIAL_DIMS);
 	if (n != 1 && n != 2 * nd)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "padding must have 1 or %d values",
 		               2 * (int)nd);
