@@ -285,19 +285,21 @@ static bool integers(struct ag_frame *f, struct ag_tensor *t, int64_t low, int64
 /* high, size, dtype / low, high, size, dtype */
 bool op_run_randint(struct ag_frame *f)
 {
-	return integers(f, sized(f, 1, dtype_arg(f, 2, AG_I64)), 0, arg_i(f, 0));
+	return integers(f, sized(f, 1, dtype_arg(f, 2, AG_I64)), 0, ag_value_int(&f->v[0]));
 }
 
 bool op_run_randint_low(struct ag_frame *f)
 {
-	return integers(f, sized(f, 2, dtype_arg(f, 3, AG_I64)), arg_i(f, 0), arg_i(f, 1));
+	return integers(f, sized(f, 2, dtype_arg(f, 3, AG_I64)), ag_value_int(&f->v[0]),
+	                ag_value_int(&f->v[1]));
 }
 
 bool op_run_randint_like(struct ag_frame *f)
 {
 	bool one = arg_none(f, 2);
 
-	return integers(f, alike(f, 3), one ? 0 : arg_i(f, 1), one ? arg_i(f, 1) : arg_i(f, 2));
+	return integers(f, alike(f, 3), one ? 0 : ag_value_int(&f->v[1]),
+	                one ? ag_value_int(&f->v[1]) : ag_value_int(&f->v[2]));
 }
 
 bool op_run_randperm(struct ag_frame *f)
