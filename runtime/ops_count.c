@@ -96,6 +96,9 @@ bool op_run_bincount(struct ag_frame *f)
 	if (a->ndim != 1 || ag_category((enum ag_dtype)a->dtype) != 1)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "bincount only supports 1-d non-negative integral inputs.");
+	if (w && (w->ndim != 1 || w->numel != a->numel))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "weights should be 1-d and have the same length as input");
 	at = ag_plain_ints(a);
 	for (i = 0; i < a->numel; i++) {
 		if (at[i] < 0 || at[i] > INT32_MAX) {

@@ -141,6 +141,9 @@ bool op_run_layer_norm(struct ag_frame *f)
 
 	if (!ag_need_float(f, x) || !layer_shape(f, x, &lead, &s))
 		return false;
+	if ((w && w->numel != s.inner) || (b && b->numel != s.inner))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "Expected weight and bias to be of same shape as normalized_shape");
 	for (d = 0; d < x->ndim; d++)
 		shape[d] = d < lead ? x->shape[d] : 1;
 	if (!make_statistics(f, x, in + 1, 2, x->ndim, shape, stats))
