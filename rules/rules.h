@@ -8,7 +8,7 @@
 #include "analyzer/facts/facts.h"
 #include "analyzer/finding/rule.h"
 
-#define RULE(code, name, slug, severity, on_by_default, summary)                                   \
+#define RULE(code, name, slug, severity, on_by_default, shown, summary)                            \
 	bool name##_claims(const struct event *event);                                             \
 	void name##_tell(struct arena *arena, const struct event *event, struct finding *finding);
 #define ENGINE_RULE(code, slug, severity, on_by_default, summary)

@@ -159,12 +159,10 @@ static enum ag_dtype widest(const struct job *j)
 {
 	const struct ag_frame *f = j->f;
 	enum ag_dtype dtype = j->on->dtype;
-	uint32_t i, k;
+	uint32_t i, k, count;
 
 	for (i = 0; i < f->count; i++) {
-		const struct ag_value *v = &f->v[i];
-		const struct ag_value *items = v->kind == AG_LIST ? v->as.list : v;
-		uint32_t count = v->kind == AG_LIST ? v->count : 1;
+		const struct ag_value *items = value_items(&f->v[i], &count);
 
 		for (k = 0; k < count; k++) {
 			if (items[k].kind == AG_TENSOR && eligible(items[k].as.tensor, j->device) &&

@@ -96,12 +96,10 @@ static bool is_complex(const struct ag_tensor *t)
 static bool any_complex(const struct ag_frame *f, const struct ag_storage *in, bool *shares)
 {
 	bool any = false;
-	uint32_t i, k;
+	uint32_t i, k, count;
 
 	for (i = 0; i < f->count; i++) {
-		const struct ag_value *v = &f->v[i];
-		const struct ag_value *items = v->kind == AG_LIST ? v->as.list : v;
-		uint32_t count = v->kind == AG_LIST ? v->count : 1;
+		const struct ag_value *items = value_items(&f->v[i], &count);
 
 		for (k = 0; k < count; k++) {
 			if (items[k].kind != AG_TENSOR || !is_complex(items[k].as.tensor))

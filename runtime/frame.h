@@ -59,6 +59,12 @@ static inline struct ag_tensor *arg_t(const struct ag_frame *f, uint32_t i)
 {
 	return f->v[i].kind == AG_TENSOR ? f->v[i].as.tensor : NULL;
 }
+/* A list's items; what is no list is one item. */
+static inline const struct ag_value *value_items(const struct ag_value *v, uint32_t *count)
+{
+	*count = v->kind == AG_LIST ? v->count : 1;
+	return v->kind == AG_LIST ? v->as.list : v;
+}
 static inline bool arg_none(const struct ag_frame *f, uint32_t i)
 {
 	return f->v[i].kind == AG_NONE;

@@ -90,12 +90,10 @@ static void free_setting(struct ag_value *v)
 /* Settings are sizes that are multiplied with each other. */
 static bool sizes_fit(struct ag_ctx *ctx, const struct ag_module *m)
 {
-	uint32_t i, k;
+	uint32_t i, k, count;
 
 	for (i = 0; i < m->signature->count; i++) {
-		const struct ag_value *v = &m->settings[i];
-		const struct ag_value *items = v->kind == AG_LIST ? v->as.list : v;
-		uint32_t count = v->kind == AG_LIST ? v->count : 1;
+		const struct ag_value *items = value_items(&m->settings[i], &count);
 
 		for (k = 0; k < count; k++) {
 			if (items[k].kind == AG_INT &&

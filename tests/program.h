@@ -5,6 +5,9 @@
 
 #include "analyzer/base/arena.h"
 
+/* A loop that adds up its loss in line 13 (GL103) and keeps it in line 14 (GL101). */
+extern const char program_leaking[];
+
 struct program_run {
 	char *out, *err;
 	int status; /* of exit; -1: it was ended by a signal */

@@ -9,6 +9,21 @@
 
 #include "analyzer/base/text.h"
 
+const char program_leaking[] = "import torch\n"
+                               "from torch import nn\n"
+                               "\n"
+                               "model = nn.Linear(10, 1)\n"
+                               "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+                               "total = 0\n"
+                               "history = []\n"
+                               "for step in range(100):\n"
+                               "    loss = model(torch.randn(8, 10)).mean()\n"
+                               "    opt.zero_grad()\n"
+                               "    loss.backward()\n"
+                               "    opt.step()\n"
+                               "    total += loss\n"
+                               "    history.append(loss)\n";
+
 enum { MOST_ARGUMENTS = 64 };
 
 static void split(struct arena *arena, const char *line, char **arguments)

@@ -15,21 +15,6 @@
 
 static struct arena arena;
 
-static const char leak[] = "import torch\n"
-                           "from torch import nn\n"
-                           "\n"
-                           "model = nn.Linear(10, 1)\n"
-                           "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-                           "total = 0\n"
-                           "history = []\n"
-                           "for step in range(100):\n"
-                           "    loss = model(torch.randn(8, 10)).mean()\n"
-                           "    opt.zero_grad()\n"
-                           "    loss.backward()\n"
-                           "    opt.step()\n"
-                           "    total += loss\n"
-                           "    history.append(loss)\n";
-
 static const char clean[] = "import torch\n"
                             "\n"
                             "print(torch.ones(3).sum().item())\n";
@@ -50,11 +35,11 @@ static void enter(void)
 {
 	unsetenv("NO_COLOR");
 	temp_tree_enter();
-	temp_tree_add_text("leak.py", leak);
+	temp_tree_add_text("leak.py", program_leaking);
 	temp_tree_add_text("clean.py", clean);
-	temp_tree_add_text("sub/other.py", leak);
+	temp_tree_add_text("sub/other.py", program_leaking);
 	temp_tree_add_text("book.ipynb", notebook);
-	temp_tree_add_text("build/made.py", leak);
+	temp_tree_add_text("build/made.py", program_leaking);
 	temp_tree_add_text("broken.py", "import torch\ndef f(:\n    pass\n");
 	temp_tree_add_text("notes.txt", "hello\n");
 	temp_tree_add_text("args.txt", "--quiet\nleak.py\n");
@@ -367,12 +352,13 @@ END_TEST
 
 START_TEST(standard_input_is_read)
 {
-	struct program_run plain = program_run(&arena, leak, "-f concise -q -");
+	struct program_run plain = program_run(&arena, program_leaking, "-f concise -q -");
 	struct program_run named =
-	        program_run(&arena, leak, "-f concise -q --stdin-filename src/a.py -");
+	        program_run(&arena, program_leaking, "-f concise -q --stdin-filename src/a.py -");
 	struct program_run dump = program_run(&arena, clean, "--dump ir -");
 	struct program_run cells = program_run(&arena, notebook, "-q --stdin-filename a.ipynb -");
-	struct program_run step = program_run(&arena, leak, "memory --stdin-filename src/a.py -");
+	struct program_run step =
+	        program_run(&arena, program_leaking, "memory --stdin-filename src/a.py -");
 
 	ck_assert_ptr_nonnull(strstr(plain.out, "stdin.py:13:5"));
 	ck_assert_ptr_nonnull(strstr(named.out, "src/a.py:13:5"));

@@ -22,13 +22,13 @@ static void release(void)
 }
 
 static const struct rule rules[] = {
-        {"GL101", "graph-in-list", SEVERITY_ERROR, true,
+        {"GL101", "graph-in-list", SEVERITY_ERROR, true, SHOWN_KEPT_GRAPH,
          "a tensor with its graph is added to a list that outlives the iteration", NULL, NULL},
-        {"GL103", "graph-accumulator", SEVERITY_ERROR, true, "a sum keeps the graph of every step",
-         NULL, NULL},
-        {"GL502", "sync-per-step", SEVERITY_INFO, false, "a read that waits for the device", NULL,
-         NULL},
-        {"GL900", "unused-suppression", SEVERITY_WARNING, true,
+        {"GL103", "graph-accumulator", SEVERITY_ERROR, true, SHOWN_KEPT_GRAPH,
+         "a sum keeps the graph of every step", NULL, NULL},
+        {"GL502", "sync-per-step", SEVERITY_INFO, false, SHOWN_NOTHING,
+         "a read that waits for the device", NULL, NULL},
+        {"GL900", "unused-suppression", SEVERITY_WARNING, true, SHOWN_NOTHING,
          "a suppression comment that suppresses nothing", NULL, NULL},
 };
 

@@ -16,10 +16,11 @@ static void release(void)
 }
 
 static const struct rule rules[] = {
-        {"GL101", "graph-in-list", SEVERITY_ERROR, true, "a list", NULL, NULL},
-        {"GL103", "graph-accumulator", SEVERITY_ERROR, true, "a sum", NULL, NULL},
-        {"GL502", "sync-per-step", SEVERITY_INFO, false, "a read", NULL, NULL},
-        {"GL900", "unused-suppression", SEVERITY_WARNING, true, "unused", NULL, NULL},
+        {"GL101", "graph-in-list", SEVERITY_ERROR, true, SHOWN_NOTHING, "a list", NULL, NULL},
+        {"GL103", "graph-accumulator", SEVERITY_ERROR, true, SHOWN_NOTHING, "a sum", NULL, NULL},
+        {"GL502", "sync-per-step", SEVERITY_INFO, false, SHOWN_NOTHING, "a read", NULL, NULL},
+        {"GL900", "unused-suppression", SEVERITY_WARNING, true, SHOWN_NOTHING, "unused", NULL,
+         NULL},
 };
 
 static const struct rule_table table = {rules, 4};

@@ -16,27 +16,12 @@
 
 static struct arena arena;
 
-static const char leak[] = "import torch\n"
-                           "from torch import nn\n"
-                           "\n"
-                           "model = nn.Linear(10, 1)\n"
-                           "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-                           "total = 0\n"
-                           "history = []\n"
-                           "for step in range(100):\n"
-                           "    loss = model(torch.randn(8, 10)).mean()\n"
-                           "    opt.zero_grad()\n"
-                           "    loss.backward()\n"
-                           "    opt.step()\n"
-                           "    total += loss\n"
-                           "    history.append(loss)\n";
-
 static void enter(void)
 {
 	unsetenv("NO_COLOR");
 	unsetenv("COLUMNS");
 	temp_tree_enter();
-	temp_tree_add_text("leak.py", leak);
+	temp_tree_add_text("leak.py", program_leaking);
 }
 
 static void release(void)
@@ -116,7 +101,7 @@ static void add_work(void)
 		struct text path = {.arena = &arena};
 
 		text_print(&path, "many/leak_%d.py", i);
-		temp_tree_add_text(text_chars(&path), leak);
+		temp_tree_add_text(text_chars(&path), program_leaking);
 	}
 }
 
@@ -283,7 +268,7 @@ START_TEST(a_watch_sees_changes_until_it_is_interrupted)
 	wait_for("seen.txt", "leak.py:15", 1);
 	wait_for("seen.txt", "Watching for changes", 2);
 	/* a new file, and what another configuration says */
-	temp_tree_add_text("new.py", leak);
+	temp_tree_add_text("new.py", program_leaking);
 	wait_for("seen.txt", "new.py:13", 1);
 	temp_tree_add_text("graphlint.toml", "slect = []\n");
 	wait_for("seen.txt", "`slect` is no setting", 1);

@@ -256,3 +256,11 @@ void command_line_apply(struct arena *arena, const struct command_line *line,
 	}
 	vec_push(arena, &settings->selection.layers, layer);
 }
+
+bool command_line_has_operand(const struct command_line *line, const char *operand)
+{
+	for (uint32_t i = 0; i < line->operands.count; i++)
+		if (!strcmp(line->operands.at[i], operand))
+			return true;
+	return false;
+}

@@ -20,6 +20,9 @@ GL_MUST_USE bool command_line_read(struct arena *arena, int count, char **argume
 void command_line_apply(struct arena *arena, const struct command_line *line,
                         struct settings *settings);
 
+/* "-": standard input. */
+bool command_line_has_operand(const struct command_line *line, const char *operand);
+
 static inline bool command_line_has(const struct command_line *line, enum option_id id)
 {
 	return line->given[id].origin == ORIGIN_LINE;

@@ -24,15 +24,6 @@ static bool is_given(const struct command_line *line, enum option_id id)
 	       (options[id].kind != OPTION_FLAG || line->given[id].flag);
 }
 
-static bool reads_standard_input(const struct command_line *line)
-{
-	for (uint32_t i = 0; i < line->operands.count; i++) {
-		if (!strcmp(line->operands.at[i], "-"))
-			return true;
-	}
-	return false;
-}
-
 static bool has_statistics(const char *format)
 {
 	return !strcmp(format, "text") || !strcmp(format, "concise");
@@ -53,7 +44,7 @@ bool command_line_fits(const struct command_line *line, struct text *complaint)
 		text_print(complaint, "--statistics is a text, not %s", format->text);
 		return false;
 	}
-	if (is_given(line, OPTION_add_noqa) && reads_standard_input(line)) {
+	if (is_given(line, OPTION_add_noqa) && command_line_has_operand(line, "-")) {
 		text_add_chars(complaint, "--add-noqa cannot change standard input");
 		return false;
 	}

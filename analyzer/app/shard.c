@@ -39,11 +39,9 @@ static bool fits(struct app *app)
 		app_fail("--shard looks at a part, --%s needs the whole", options[others[i]].name);
 		return false;
 	}
-	for (uint32_t i = 0; i < app->line.operands.count; i++) {
-		if (!strcmp(app->line.operands.at[i], "-")) {
-			app_fail("standard input has no parts: --shard needs files");
-			return false;
-		}
+	if (command_line_has_operand(&app->line, "-")) {
+		app_fail("standard input has no parts: --shard needs files");
+		return false;
 	}
 	return true;
 }

@@ -87,10 +87,8 @@ int check_watch(struct app *app)
 
 	if (!app->line.operands.count)
 		vec_push(&app->arena, &app->line.operands, ".");
-	for (uint32_t i = 0; i < app->line.operands.count; i++) {
-		if (!strcmp(app->line.operands.at[i], "-"))
-			return app_fail("--watch cannot watch standard input");
-	}
+	if (command_line_has_operand(&app->line, "-"))
+		return app_fail("--watch cannot watch standard input");
 	for (;;) {
 		stamp = look(app, stamp);
 		rest();

@@ -160,17 +160,6 @@ static const char *reason_of(const struct replay_result *result)
 	return result->limit ? result->limit : "the loop ended before it could be measured";
 }
 
-static bool is_rule(const struct finding *finding, const char *code)
-{
-	return strcmp(finding->rule->code, code) == 0;
-}
-
-/* GL101 to GL108 say that a graph is kept for nothing. */
-static bool keeps_graph(const struct finding *finding)
-{
-	return strncmp(finding->rule->code, "GL10", 4) == 0;
-}
-
 /* What is no growth, but happens in every step that comes by; NULL: nothing. */
 static const char *what_shows(const struct replay_result *result, uint32_t place,
                               const struct finding *finding)
@@ -184,19 +173,26 @@ static const char *what_shows(const struct replay_result *result, uint32_t place
 	ran = result->watched[place];
 	if (ran < REPLAY_LEAST)
 		return NULL;
-	if (is_rule(finding, "GL201") && seen->recorded == ran)
-		return "every step records a graph that no backward runs through";
-	if (is_rule(finding, "GL301") && seen->retained >= ran && !seen->reused)
-		return "no step runs backward through what it has retained";
-	if (is_rule(finding, "GL303") && seen->stored == ran)
-		return "every step keeps a tensor on the context";
-	return NULL;
+	switch (finding->rule->shown) {
+	case SHOWN_UNUSED_GRAPH:
+		return seen->recorded == ran
+		               ? "every step records a graph that no backward runs through"
+		               : NULL;
+	case SHOWN_RETAINED_GRAPH:
+		return seen->retained >= ran && !seen->reused
+		               ? "no step runs backward through what it has retained"
+		               : NULL;
+	case SHOWN_STORED_TENSOR:
+		return seen->stored == ran ? "every step keeps a tensor on the context" : NULL;
+	default:
+		return NULL;
+	}
 }
 
 /* Whether what piles up without a graph is more than numbers. */
 static bool piles_up(const struct finding_replay *replay, const struct finding *finding)
 {
-	return is_rule(finding, "GL401") && replay->bytes_per_step >= LEAST_PILED;
+	return finding->rule->shown == SHOWN_TENSORS && replay->bytes_per_step >= LEAST_PILED;
 }
 
 static void add_evidence(struct arena *arena, const struct replay_result *result, uint32_t place,
@@ -224,11 +220,11 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	replay->shown = what_shows(result, place, finding);
 	if (replay->shown)
 		finding->confidence = CONFIDENCE_CONFIRMED;
-	if (result->needed && keeps_graph(finding)) {
+	if (result->needed && finding->rule->shown == SHOWN_KEPT_GRAPH) {
 		replay->shown = "what it keeps is needed behind the loop";
 		return;
 	}
-	if (replay->verdict >= EVIDENCE_LINEAR && !is_rule(finding, "GL201") &&
+	if (replay->verdict >= EVIDENCE_LINEAR && finding->rule->shown != SHOWN_UNUSED_GRAPH &&
 	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN ||
 	     piles_up(replay, finding)))
 		finding->confidence = CONFIDENCE_CONFIRMED;
@@ -247,8 +243,9 @@ static bool speaks_against(const struct replay_result *result, uint32_t place)
 /* What they say is that a series grows. */
 static bool can_be_refuted(const struct finding *finding)
 {
-	return keeps_graph(finding) || strcmp(finding->rule->code, "GL401") == 0 ||
-	       strcmp(finding->rule->code, "GL402") == 0;
+	const enum rule_shown shown = finding->rule->shown;
+
+	return shown == SHOWN_KEPT_GRAPH || shown == SHOWN_TENSORS || shown == SHOWN_STORAGE;
 }
 
 /* By its own loop and by the program's main one: what is cleared in one of them
@@ -259,20 +256,6 @@ static bool is_refuted(struct run *run, struct file_confirm *confirm, uint32_t p
 	return can_be_refuted(finding) && place < REPLAY_MOST_WATCHED &&
 	       speaks_against(measure(run, confirm, line), place) &&
 	       speaks_against(measure(run, confirm, 0), place);
-}
-
-/* Growth is what a replay can show, and graphs that nothing uses: no habits. */
-static bool can_be_replayed(const struct finding *finding)
-{
-	static const char *const codes[] = {"GL201", "GL301", "GL302", "GL303",
-	                                    "GL304", "GL401", "GL402"};
-
-	if (keeps_graph(finding))
-		return true;
-	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
-		if (strcmp(codes[i], finding->rule->code) == 0)
-			return true;
-	return false;
 }
 
 static const struct project_file *file_of(const struct run *run, const struct source *source)
@@ -355,7 +338,7 @@ static void note_births(struct arena *arena, struct file_confirm *file,
 			vec_push(arena, &file->born,
 			         (struct replay_place){finding->steps.at[i].source,
 			                               finding->steps.at[i].span});
-	if (is_rule(finding, "GL201"))
+	if (finding->rule->shown == SHOWN_UNUSED_GRAPH)
 		vec_push(arena, &file->born, (struct replay_place){finding->source, finding->span});
 }
 
@@ -369,7 +352,7 @@ void run_confirm(struct run *run)
 		struct finding *finding = &run->outcome.findings.at[i];
 		struct file_confirm *file;
 
-		if (!can_be_replayed(finding) || !finding->source)
+		if (finding->rule->shown == SHOWN_NOTHING || !finding->source)
 			continue;
 		file = confirm_for(&confirm, finding->source);
 		if (!file)
@@ -377,7 +360,7 @@ void run_confirm(struct run *run)
 		vec_push(&run->arena, &file->findings, finding);
 		vec_push(&run->arena, &file->places, finding->span);
 		note_births(&run->arena, file, finding);
-		file->retains |= is_rule(finding, "GL301");
+		file->retains |= finding->rule->shown == SHOWN_RETAINED_GRAPH;
 	}
 	thread_pool_run(run->pool, confirm.files.count, replay_file, &confirm);
 	run->confirmed = confirm.files.count;

@@ -9,6 +9,7 @@
 #include "analyzer/facts/analyze.h"
 #include "analyzer/facts/domain.h"
 #include "analyzer/flow/liveness.h"
+#include "analyzer/ir/cfg.h"
 
 enum facts_limits {
 	FACTS_MAX_DEPTH = 9,       /* calls inlined into each other */
@@ -291,6 +292,8 @@ object_id frame_object(struct analysis *a, context_id context, const struct ir_f
 context_id context_enter(struct analysis *a, context_id parent, const struct project_file *file,
                          const struct ir_func *func, uint32_t call, uint32_t part);
 context_id context_add(struct analysis *a, const struct context *context);
+/* The call in the caller that the site is in. */
+struct site site_outward(const struct analysis *a, struct site site);
 /* Does `loop` of the activation in `context` contain what was made at `def`? */
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop);
 /* The same of what an instruction does. */
@@ -303,6 +306,9 @@ bool has_rounds(const struct analysis *a, context_id context, loop_id loop);
 bool runs_forward(const struct analysis *a, context_id context);
 /* Its place in the list, where it is once. */
 uint32_t site_note(struct analysis *a, site_list *list, struct site site);
+/* Is one of the sites in this loop of the context, and in none inside it? */
+bool site_any_directly_in(const struct analysis *a, const site_list *sites, context_id context,
+                          loop_id loop);
 struct event_place place_of(const struct project_file *file, const struct ir_func *func,
                             uint32_t inst);
 
@@ -517,6 +523,8 @@ void loop_note_item(struct analysis *a, const struct activation *act, const stru
 /* What the innermost loop around an instruction goes over. */
 unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
                      uint32_t inst);
+/* What events have found the loop to go over. */
+unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop);
 /* Does the loop go on after the instruction, but by an exception? */
 bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop);
 /* In one round of its innermost loop, whose number the code asks for. */
@@ -537,9 +545,6 @@ void mark_number(struct analysis *a, value_id value);
 void mark_loss(struct analysis *a, value_id losses);
 /* Is it one number, by what is done with it, or with what it is made of? */
 bool is_one_number(const struct analysis *a, object_id id);
-
-/* What an event has found the loop to go over. */
-unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop);
 
 /* fields.c */
 void field_note_write(struct analysis *a, const struct activation *act, uint32_t inst,

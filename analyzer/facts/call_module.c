@@ -24,8 +24,7 @@ value_id module_self(struct analysis *a, struct activation *act, const struct st
 	return id.n && object_read(state, id)->flags & O_MODULE ? self : (value_id){0};
 }
 
-/* Its graph goes on; or it asks for a gradient of its own, which a model that is not seen may take.
- */
+/* Its graph goes on; or it asks for a gradient, which a model that is not seen may take. */
 static bool continues_graph(struct analysis *a, const struct state *state, struct call call,
                             object_id module)
 {

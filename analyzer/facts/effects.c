@@ -27,20 +27,6 @@ bool effect_flag(struct effect *e, const char *keyword, bool *known)
 	return *known && def_of(e->a, constant)->sub == SUB_const_true;
 }
 
-/* item(), float(): there is one number in it. */
-static void mark_read(struct effect *e)
-{
-	static const char *const names[] = {
-	        "torch.Tensor.item",      "builtins.float",        "builtins.int",
-	        "builtins.bool",          "torch.Tensor.__bool__", "torch.Tensor.__int__",
-	        "torch.Tensor.__float__",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(api_name(e->entry), names[i]) == 0)
-			mark_number(e->a, effect_target(e));
-}
-
 /* What is made of it from here on has no graph. */
 static void mark_counted(struct effect *e)
 {
@@ -306,7 +292,8 @@ static value_id apply_effect(struct effect *e)
 	case API_FIELD:
 		return effect_gets(e);
 	case API_NUMBER:
-		mark_read(e);
+		if (api_has(e->entry, API_READS_ONE))
+			mark_number(e->a, effect_target(e));
 		return effect_result(e, (value_id){0}, 0);
 	case API_NONE:
 	case API_ZERO_GRAD:

@@ -164,15 +164,11 @@ static void weights_of(struct effect *e, value_id *operands)
 /* A copy or a conversion, as big as what it is made of. */
 static value_id same_shape(struct effect *e, value_id result)
 {
-	static const char *const names[] = {"clone", "long", "int",  "bool", "float", "double",
-	                                    "half",  "cpu",  "cuda", "to",   "detach"};
-	const char *name = strrchr(api_name(e->entry), '.');
 	const object_id id = value_single(e->a, result);
 
-	for (size_t i = 0; name && id.n && i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(name + 1, names[i]) == 0 && is_tensor_like(e->a, id) &&
-		    !value_has(e->a, effect_target(e), id))
-			shape_follows(e->a, e->state, id, effect_target(e));
+	if (api_has(e->entry, API_SAME_SHAPE) && id.n && is_tensor_like(e->a, id) &&
+	    !value_has(e->a, effect_target(e), id))
+		shape_follows(e->a, e->state, id, effect_target(e));
 	return result;
 }
 

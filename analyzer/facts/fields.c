@@ -61,42 +61,16 @@ void field_note_read(struct analysis *a, const struct activation *act, uint32_t 
 		site_note(a, &uses->reads, (struct site){act->context, inst, false});
 }
 
-static struct site outward(const struct analysis *a, struct site site)
-{
-	const struct context *c = context_get(a, site.context);
-
-	return (struct site){c->parent, c->call, false};
-}
-
-static block_id block_of(const struct ir_func *func, uint32_t inst)
-{
-	for (uint32_t b = 1; b < func->blocks.count; b++)
-		if (inst >= func->blocks.at[b].first &&
-		    inst < func->blocks.at[b].first + func->blocks.at[b].count)
-			return (block_id){b};
-	return (block_id){0};
-}
-
-static bool dominates(const struct ir_func *func, block_id x, block_id y)
-{
-	for (uint32_t steps = 0; y.n != 0 && steps < func->blocks.count; steps++) {
-		if (x.n == y.n)
-			return true;
-		y = func->dominator[y.n];
-	}
-	return false;
-}
-
 /* Is the instruction on every way through its function? */
 static bool always_runs(const struct ir_func *func, uint32_t inst)
 {
-	const block_id block = block_of(func, inst);
+	const block_id block = cfg_block_of(func, inst);
 
 	for (uint32_t b = 1; b < func->blocks.count; b++) {
 		const struct ir_block *end = &func->blocks.at[b];
 
 		if (end->count && func->insts.at[end->first + end->count - 1].op == OP_return &&
-		    func->order_of[b] != UINT32_MAX && !dominates(func, block, (block_id){b}))
+		    func->order_of[b] != UINT32_MAX && !cfg_dominates(func, block, (block_id){b}))
 			return false;
 	}
 	return block.n != 0;
@@ -109,20 +83,20 @@ static bool precedes(const struct analysis *a, struct site write, struct site re
 	block_id x, y;
 
 	while (context_get(a, read.context)->depth > context_get(a, write.context)->depth)
-		read = outward(a, read);
+		read = site_outward(a, read);
 	while (write.context.n != read.context.n) {
 		if (!always_runs(context_get(a, write.context)->func, write.inst))
 			return false;
 		if (context_get(a, write.context)->depth == context_get(a, read.context)->depth)
-			read = outward(a, read);
-		write = outward(a, write);
+			read = site_outward(a, read);
+		write = site_outward(a, write);
 	}
 	if (write.context.n == 0)
 		return false;
 	func = context_get(a, write.context)->func;
-	x = block_of(func, write.inst);
-	y = block_of(func, read.inst);
-	return x.n == y.n ? write.inst < read.inst : dominates(func, x, y);
+	x = cfg_block_of(func, write.inst);
+	y = cfg_block_of(func, read.inst);
+	return x.n == y.n ? write.inst < read.inst : cfg_dominates(func, x, y);
 }
 
 static bool carries(struct analysis *a, const struct pending *p, context_id where, loop_id loop)
@@ -170,7 +144,7 @@ void field_settle_loops(struct analysis *a, struct pending *p)
 			loops |= LOOP_CALLS;
 			in_forward = false;
 		}
-		at = outward(a, at);
+		at = site_outward(a, at);
 	}
 	p->loops = loops;
 	p->in_pass |= in_forward;

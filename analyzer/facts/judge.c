@@ -113,7 +113,7 @@ static bool made_around(const struct analysis *a, const struct def *holder, stru
 		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent)
 			if (made_inside(a, holder, site.context, loop))
 				return true;
-		site = (struct site){c->parent, c->call, false};
+		site = site_outward(a, site);
 	}
 	return false;
 }
@@ -346,12 +346,11 @@ bool judge_cleared_outside(const struct analysis *a, const struct pending *p)
 static bool comes_round(const struct analysis *a, const struct pending *p, context_id where,
                         loop_id loop)
 {
-	const struct context *c = context_get(a, where);
-	uint32_t inst = p->inst;
+	struct site site = {p->context, p->inst, false};
 
-	for (context_id at = p->context; at.n != where.n; at = context_get(a, at)->parent)
-		inst = context_get(a, at)->call;
-	return goes_round(c->func, inst, loop);
+	while (site.context.n != where.n)
+		site = site_outward(a, site);
+	return goes_round(context_get(a, where)->func, site.inst, loop);
 }
 
 /* Made by a function of torch; what has a method of tensors may be something else. */
@@ -396,28 +395,25 @@ static bool node_reached(const struct analysis *a, object_id id)
 	return kept->reached;
 }
 
-static enum ancestor used_output_test(const struct analysis *a, object_id id, const void *context)
+/* What a module gave; `context` says whether backward has come to it in another round. */
+static enum ancestor output_test(const struct analysis *a, object_id id, const void *context)
 {
-	(void)context;
-	return def_of(a, id)->tensor_seen & T_MODULE && def_of(a, id)->reached_old ? ANCESTOR_FOUND
-	                                                                           : ANCESTOR_ABOVE;
-}
+	const struct def *def = def_of(a, id);
+	const bool *used = context;
 
-static enum ancestor idle_output_test(const struct analysis *a, object_id id, const void *context)
-{
-	(void)context;
-	return def_of(a, id)->tensor_seen & T_MODULE && !def_of(a, id)->reached_old
-	               ? ANCESTOR_FOUND
-	               : ANCESTOR_ABOVE;
+	return def->tensor_seen & T_MODULE && def->reached_old == *used ? ANCESTOR_FOUND
+	                                                                : ANCESTOR_ABOVE;
 }
 
 /* All that models computed for it is kept for a backward anyway, as long as the holder lives:
  * a node more. */
 static bool is_byproduct(struct analysis *a, const struct pending *p)
 {
+	static const bool used = true, idle = false;
+
 	return judge_made_anew(p) && is_read(a, p) && !judge_trains_around(a, p) &&
-	       graph_has_ancestor(a, p->kept, used_output_test, NULL) &&
-	       !graph_has_ancestor(a, p->kept, idle_output_test, NULL);
+	       graph_has_ancestor(a, p->kept, output_test, &used) &&
+	       !graph_has_ancestor(a, p->kept, output_test, &idle);
 }
 
 /* Around a syntax error the parser guesses: the `with` or the loop that something stood in
@@ -559,9 +555,8 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_events *e
 		if (!stands(a, pending) || told_by_store(a, pending) || told_by_chain(a, pending))
 			continue;
 		fill_event(a, arena, &a->pending.at[i], &found.event);
-		if (found.event.kind == EVENT_RETAIN)
-			found.event.flags |=
-			        retained_grows(a, pending->kept) ? EVENT_ACTIVATIONS : 0U;
+		if (found.event.kind == EVENT_RETAIN && retained_grows(a, pending->kept))
+			found.event.flags |= EVENT_ACTIVATIONS;
 		vec_push(arena, &events->found, found);
 	}
 }

@@ -137,17 +137,6 @@ static unsigned kind_of_iterable(struct analysis *a, const struct state *state, 
 }
 
 /* Does its body take one module after the other, by their numbers? */
-static bool counts_modules(const struct analysis *a, struct place place)
-{
-	const struct context *c = context_get(a, place.context);
-
-	for (uint32_t i = 0; i < a->layers.count; i++)
-		if (a->layers.at[i].context.n == place.context.n &&
-		    c->loop_of[a->layers.at[i].inst].n == place.loop.n)
-			return true;
-	return false;
-}
-
 /* The slot of the iterator that the loop's header asks; 0: a `while`. */
 static uint32_t iterator_slot(const struct ir_func *func, loop_id loop)
 {
@@ -172,7 +161,9 @@ static unsigned kind_of_loop(struct analysis *a, const struct state *state, cont
 	kinds = kind_of_iterable(
 	        a, state, place,
 	        field_get(object_read(state, frame_object(a, context, c->func)), slot));
-	return kinds == LOOP_COUNT && counts_modules(a, place) ? LOOP_MODULES : kinds;
+	return kinds == LOOP_COUNT && site_any_directly_in(a, &a->layers, context, loop)
+	               ? LOOP_MODULES
+	               : kinds;
 }
 
 unsigned loop_around(struct analysis *a, const struct activation *act, const struct state *state,
@@ -184,16 +175,6 @@ unsigned loop_around(struct analysis *a, const struct activation *act, const str
 	return innermost_loop(a, act->context, inst, &where, &loop)
 	               ? kind_of_loop(a, state, where, loop)
 	               : 0;
-}
-
-static block_id block_of(const struct ir_func *func, uint32_t inst)
-{
-	block_id block = {1};
-
-	while (block.n < func->blocks.count &&
-	       inst - func->blocks.at[block.n].first >= func->blocks.at[block.n].count)
-		block.n++;
-	return block;
 }
 
 /* The variable that holds the round's number: `for i in range(n)`, `for i, x in enumerate(xs)`. */
@@ -242,7 +223,7 @@ bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop)
 	uint32_t count = 0;
 	bool found = false;
 
-	todo[count++] = block_of(func, inst).n;
+	todo[count++] = cfg_block_of(func, inst).n;
 	while (count > 0 && !found) {
 		const struct ir_block *b = &func->blocks.at[todo[--count]];
 
@@ -263,7 +244,7 @@ bool happens_once(const struct analysis *a, const struct activation *act, uint32
 {
 	const struct ir_func *func = act->func;
 	const loop_id *loops = context_get(a, act->context)->loop_of;
-	block_id block = block_of(func, inst);
+	block_id block = cfg_block_of(func, inst);
 	const struct ir_block *header;
 
 	if (!loops || loops[inst].n == 0 || iterator_slot(func, loops[inst]) == 0)

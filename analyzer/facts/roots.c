@@ -372,6 +372,11 @@ static bool tells_anything(struct root *root, const struct ir_func *outer)
 	return false;
 }
 
+static bool is_worth_running(struct root *root, object_id function)
+{
+	return tells_anything(root, def_of(root->a, function)->func) || is_program(root, function);
+}
+
 static void run_nested(struct root *root)
 {
 	struct state *before = root->state;
@@ -385,7 +390,7 @@ static void run_nested(struct root *root)
 			run_class_root(root, nested.id);
 		else if (def->kind == OBJECT_FUNCTION && def->file == root->file &&
 		         !was_executed(root->a, root->file, def->func) &&
-		         (tells_anything(root, def->func) || is_program(root, nested.id)))
+		         is_worth_running(root, nested.id))
 			run_function_root(root, (struct root_function){nested.id, nested.id});
 	}
 	root->state = before;
@@ -447,14 +452,11 @@ static void run_candidate(struct root *root, const struct candidate *candidate)
 	const uint32_t count = a->functions.count;
 	const bool *executed = executed_functions(a);
 
-	if ((tells_anything(root, def_of(a, candidate->id)->func) ||
-	     is_program(root, candidate->id)) &&
-	    !try_candidate(root, candidate)) {
+	if (!try_candidate(root, candidate)) {
 		for (uint32_t i = 0; i < a->functions.count; i++)
 			a->functions.at[i].executed = i < count && executed[i];
 		try_again(root, candidate);
 	}
-	a->exhausted = false;
 }
 
 void run_roots(struct root *root)
@@ -470,7 +472,9 @@ void run_roots(struct root *root)
 	for (int referenced = 0; referenced <= 1; referenced++)
 		for (uint32_t i = 0; i < list.count; i++)
 			if (list.at[i].referenced == (referenced == 1)) {
-				run_candidate(root, &list.at[i]);
+				if (is_worth_running(root, list.at[i].id))
+					run_candidate(root, &list.at[i]);
+				root->a->exhausted = false;
 				arena_reset(&work);
 				heap_switch(root->a, &work);
 			}

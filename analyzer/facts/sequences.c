@@ -51,16 +51,6 @@ static bool loop_of_state(struct analysis *a, const struct pending *p, context_i
 }
 
 /* Does the loop's own body take one row after the other? */
-static bool takes_rows(const struct analysis *a, context_id where, loop_id loop)
-{
-	const loop_id *loop_of = context_get(a, where)->loop_of;
-
-	for (uint32_t i = 0; i < a->rows.count; i++)
-		if (a->rows.at[i].context.n == where.n && loop_of[a->rows.at[i].inst].n == loop.n)
-			return true;
-	return false;
-}
-
 /* A body that is run as a script, or what it calls without an argument, outside of any loop. */
 static bool runs_once(const struct analysis *a, context_id context)
 {
@@ -85,7 +75,7 @@ bool sequence_is_one_pass(struct analysis *a, const struct pending *p)
 	if (!state || !loop_of_state(a, state, &where, &loop) || p->from_outside ||
 	    !runs_once(a, where) || judge_any_inside(a, &a->backwards, where, loop))
 		return false;
-	return state->loops == LOOP_ROWS || takes_rows(a, where, loop);
+	return state->loops == LOOP_ROWS || site_any_directly_in(a, &a->rows, where, loop);
 }
 
 bool sequence_is_handed_on(struct analysis *a, const struct pending *p)

@@ -23,22 +23,23 @@ static void mark_one(struct analysis *a, object_id id, int depth)
 		mark_one(a, like->refs[i], depth - 1);
 }
 
-void mark_number(struct analysis *a, value_id value)
+static void mark(struct analysis *a, value_id value, bool of_any_round)
 {
 	const struct value *v = value_get(a, value);
 
 	for (uint32_t i = 0; i < v->count; i++)
-		if (is_tensor_like(a, v->refs[i]) && !is_older(v->refs[i]))
+		if (is_tensor_like(a, v->refs[i]) && (of_any_round || !is_older(v->refs[i])))
 			mark_one(a, v->refs[i], LIKE_DEPTH);
+}
+
+void mark_number(struct analysis *a, value_id value)
+{
+	mark(a, value, false);
 }
 
 void mark_loss(struct analysis *a, value_id losses)
 {
-	const struct value *v = value_get(a, losses);
-
-	for (uint32_t i = 0; i < v->count; i++)
-		if (is_tensor_like(a, v->refs[i]))
-			mark_one(a, v->refs[i], LIKE_DEPTH);
+	mark(a, losses, true);
 }
 
 static bool is_one(const struct analysis *a, object_id id, int depth)

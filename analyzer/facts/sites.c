@@ -171,18 +171,16 @@ context_id context_enter(struct analysis *a, context_id parent, const struct pro
 	return context_add(a, &context);
 }
 
-static bool in_loop(const struct context *context, uint32_t inst, loop_id loop)
+struct site site_outward(const struct analysis *a, struct site site)
 {
-	loop_id l = context->loop_of ? context->loop_of[inst] : (loop_id){0};
+	const struct context *c = context_get(a, site.context);
 
-	for (; l.n != 0; l = context->func->loops.at[l.n].parent)
-		if (l.n == loop.n)
-			return true;
-	return false;
+	return (struct site){c->parent, c->call, false};
 }
 
 bool made_inside(const struct analysis *a, const struct def *def, context_id context, loop_id loop)
 {
+	const struct context *c;
 	context_id at = def->context;
 	uint32_t inst = def->kind == OBJECT_FRAME ? 0 : def->inst;
 
@@ -194,7 +192,8 @@ bool made_inside(const struct analysis *a, const struct def *def, context_id con
 	}
 	if (at.n != context.n)
 		return false;
-	return loop.n == 0 || in_loop(&a->contexts.at[context.n], inst, loop);
+	c = context_get(a, context);
+	return cfg_loop_holds(c->func, loop, c->loop_of ? c->loop_of[inst] : (loop_id){0});
 }
 
 bool happens_inside(const struct analysis *a, context_id at, uint32_t inst, context_id context,
@@ -203,6 +202,17 @@ bool happens_inside(const struct analysis *a, context_id at, uint32_t inst, cont
 	const struct def def = {.kind = OBJECT_TENSOR, .context = at, .inst = inst};
 
 	return made_inside(a, &def, context, loop);
+}
+
+bool site_any_directly_in(const struct analysis *a, const site_list *sites, context_id context,
+                          loop_id loop)
+{
+	const loop_id *loop_of = context_get(a, context)->loop_of;
+
+	for (uint32_t i = 0; i < sites->count; i++)
+		if (sites->at[i].context.n == context.n && loop_of[sites->at[i].inst].n == loop.n)
+			return true;
+	return false;
 }
 
 void note_round(struct analysis *a, context_id context, loop_id loop)

@@ -1,6 +1,7 @@
 #include "analyzer/flow/liveness.h"
 
 #include "analyzer/base/bitset.h"
+#include "analyzer/ir/cfg.h"
 
 enum { NO_VARIABLE = INT32_MAX }; /* no slot has that number */
 
@@ -122,33 +123,18 @@ static struct block_variables *gather(struct arena *arena, const struct flow_liv
 static bool enters_for(const struct ir_func *func, uint32_t from, block_id to)
 {
 	const struct ir_block *header = &func->blocks.at[to.n];
-	loop_id loop = func->blocks.at[from].loop;
 
 	if (header->loop.n == 0 || func->loops.at[header->loop.n].header.n != to.n ||
 	    header->count == 0 || func->insts.at[header->first + header->count - 1].op != OP_next)
 		return false;
-	for (; loop.n != 0; loop = func->loops.at[loop.n].parent)
-		if (loop.n == header->loop.n)
-			return false;
-	return true;
+	return !cfg_in_loop(func, (block_id){from}, header->loop);
 }
 
-static bool update(const struct ir_func *func, struct block_variables *blocks, uint32_t b,
-                   struct bitset scratch)
+/* Before block `b`: what it reads, and what is live in a successor and not stored here. */
+static bool join_before(const struct ir_func *func, const struct block_variables *blocks,
+                        uint32_t b, const block_id next[3], struct bitset scratch,
+                        struct bitset before)
 {
-	const struct ir_block *block = &func->blocks.at[b];
-	const block_id next[3] = {block->succ[0], block->succ[1], block->handler};
-	bool changed;
-
-	bitset_clear(scratch);
-	if (next[0].n != 0)
-		bitset_join(scratch, enters_for(func, b, next[0]) ? blocks[next[0].n].enter
-		                                                  : blocks[next[0].n].live);
-	if (block->handler.n != 0)
-		bitset_join(scratch, blocks[block->handler.n].live);
-	bitset_subtract(scratch, blocks[b].stored);
-	bitset_join(scratch, blocks[b].read_first);
-	changed = bitset_join(blocks[b].enter, scratch);
 	bitset_clear(scratch);
 	for (int i = 0; i < 3; i++)
 		if (next[i].n != 0)
@@ -156,7 +142,18 @@ static bool update(const struct ir_func *func, struct block_variables *blocks, u
 			                                                  : blocks[next[i].n].live);
 	bitset_subtract(scratch, blocks[b].stored);
 	bitset_join(scratch, blocks[b].read_first);
-	return bitset_join(blocks[b].live, scratch) || changed;
+	return bitset_join(before, scratch);
+}
+
+static bool update(const struct ir_func *func, struct block_variables *blocks, uint32_t b,
+                   struct bitset scratch)
+{
+	const struct ir_block *block = &func->blocks.at[b];
+	const block_id enter[3] = {block->succ[0], {0}, block->handler};
+	const block_id all[3] = {block->succ[0], block->succ[1], block->handler};
+	const bool changed = join_before(func, blocks, b, enter, scratch, blocks[b].enter);
+
+	return join_before(func, blocks, b, all, scratch, blocks[b].live) || changed;
 }
 
 const struct flow_live *flow_live_new(struct arena *arena, const struct ir_module *module,

@@ -133,9 +133,29 @@ static void find_dominators(struct ir_func *func, const struct cfg_preds *preds)
 
 bool cfg_dominates(const struct ir_func *func, block_id by, block_id block)
 {
-	while (block.n && func->order_of[block.n] > func->order_of[by.n])
+	while (block.n && block.n != by.n)
 		block = func->dominator[block.n];
 	return block.n == by.n;
+}
+
+bool cfg_loop_holds(const struct ir_func *func, loop_id loop, loop_id inner)
+{
+	while (inner.n && inner.n != loop.n)
+		inner = func->loops.at[inner.n].parent;
+	return inner.n == loop.n;
+}
+
+bool cfg_in_loop(const struct ir_func *func, block_id block, loop_id loop)
+{
+	return cfg_loop_holds(func, loop, func->blocks.at[block.n].loop);
+}
+
+block_id cfg_block_of(const struct ir_func *func, uint32_t inst)
+{
+	for (uint32_t b = 1; b < func->blocks.count; b++)
+		if (inst - func->blocks.at[b].first < func->blocks.at[b].count)
+			return (block_id){b};
+	return (block_id){0};
 }
 
 /* The dominator tree, numbered from the top: a block dominates those from its

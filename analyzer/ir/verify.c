@@ -323,13 +323,8 @@ static void check_slots(struct check *c)
 static bool loop_dominates(const struct ir_func *func, uint32_t b)
 {
 	loop_id loop = func->blocks.at[b].loop;
-	loop_id around = func->blocks.at[func->dominator[b].n].loop;
 
-	if (loop.n == 0 || func->loops.at[loop.n].header.n == b)
-		return true;
-	while (around.n && around.n != loop.n)
-		around = func->loops.at[around.n].parent;
-	return around.n == loop.n;
+	return cfg_in_loop(func, func->dominator[b], loop) || func->loops.at[loop.n].header.n == b;
 }
 
 /* What cfg_compute left: order, dominators and loops agree with the edges. */

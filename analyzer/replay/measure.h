@@ -53,8 +53,6 @@ bool id_set_has(const struct id_set *set, uint64_t id);
 /* Goes on behind the loop to see who uses the graphs that it kept; false: none. */
 bool needs_begin(struct replay *r);
 void needs_backward(struct replay *r, uint64_t node);
-/* What goes back to a caller that is not known may still be needed. */
-void needs_returned(struct replay *r, struct val result);
 void needs_end(struct replay *r);
 
 /* --- entry.c */
@@ -66,6 +64,8 @@ void take_sample(struct replay *r); /* replay.c */
 /* --- places.c */
 void places_open(struct replay *r);
 void places_note(struct replay *r); /* an iteration is over */
+/* What goes back to a caller that is not known may still be needed. */
+void needs_returned(struct replay *r, struct val result);
 void places_release(struct replay *r);
 
 /* tensors, nodes and storages that a walk from Python finds (census.c). */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/ir/cfg.h"
 #include "analyzer/replay/library.h"
 
 /* --- registers: each temporary has one from its definition to its use */
@@ -166,14 +167,6 @@ static void code_params(struct vm *vm, struct code *code)
 	}
 }
 
-static bool in_loop(const struct ir_func *func, loop_id loop, loop_id outer)
-{
-	for (; loop.n; loop = func->loops.at[loop.n].parent)
-		if (loop.n == outer.n)
-			return true;
-	return false;
-}
-
 static void code_back_edges(struct vm *vm, struct code *code)
 {
 	const struct ir_func *func = code->func;
@@ -185,7 +178,7 @@ static void code_back_edges(struct vm *vm, struct code *code)
 			loop_id loop = to ? func->blocks.at[to].loop : (loop_id){0};
 
 			if (to && loop.n && func->loops.at[loop.n].header.n == to &&
-			    in_loop(func, func->blocks.at[b].loop, loop))
+			    cfg_in_loop(func, (block_id){b}, loop))
 				code->back_edge[b] |= (uint8_t)(1 << s);
 		}
 	}

@@ -191,15 +191,6 @@ enum step heal_step(struct run *run, struct frame *f)
 
 /* --- loops */
 
-bool loop_holds(const struct ir_func *func, loop_id loop, block_id to)
-{
-	loop_id at = func->blocks.at[to.n].loop;
-
-	while (at.n && at.n != loop.n)
-		at = func->loops.at[at.n].parent;
-	return at.n == loop.n;
-}
-
 void heal_turn(struct frame *f, uint32_t to, bool again)
 {
 	if (!again)
@@ -212,17 +203,17 @@ static uint8_t most_turns(const struct vm *vm, const struct frame *f, loop_id lo
 {
 	const struct ir_func *func = f->code->func;
 
-	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n)
+	if (!runs_watched(vm, f))
 		return FEW_TURNS;
 	if (func->loops.at[loop.n].header.n == vm->watched_header.n)
 		return UINT8_MAX;
-	return loop_holds(func, loop, vm->watched_header) ? MOST_TURNS : FEW_TURNS;
+	return cfg_in_loop(func, vm->watched_header, loop) ? MOST_TURNS : FEW_TURNS;
 }
 
 static int exit_of(const struct ir_func *func, const struct ir_block *b, loop_id loop)
 {
 	for (int i = 0; loop.n && i < 2; i++)
-		if (!loop_holds(func, loop, b->succ[i]) && loop_holds(func, loop, b->succ[!i]))
+		if (!cfg_in_loop(func, b->succ[i], loop) && cfg_in_loop(func, b->succ[!i], loop))
 			return i;
 	return -1;
 }
@@ -234,10 +225,10 @@ static int leave_measured(struct vm *vm, const struct frame *f)
 	loop_id loop;
 	int out;
 
-	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n)
+	if (!runs_watched(vm, f))
 		return -1;
 	loop = func->blocks.at[vm->watched_header.n].loop;
-	if (!loop_holds(func, loop, (block_id){f->block}))
+	if (!cfg_in_loop(func, (block_id){f->block}, loop))
 		return -1;
 	out = exit_of(func, &func->blocks.at[f->block], loop);
 	if (out >= 0 && ++vm->leaving > 2)
@@ -267,9 +258,9 @@ int heal_way_in(const struct vm *vm, const struct frame *f)
 	const struct ir_block *b = &func->blocks.at[f->block];
 	bool leads[2];
 
-	if (vm->watched != f->code->module || f->code->id.n != vm->watched_func.n)
+	if (!runs_watched(vm, f))
 		return -1;
 	for (int i = 0; i < 2; i++)
-		leads[i] = block_dominated(func, vm->watched_header.n, b->succ[i].n);
+		leads[i] = cfg_dominates(func, b->succ[i], vm->watched_header);
 	return leads[0] == leads[1] ? -1 : leads[1];
 }

@@ -2,18 +2,6 @@
 
 #include "analyzer/replay/py_step.h"
 
-bool block_dominated(const struct ir_func *func, uint32_t block, uint32_t by)
-{
-	while (block && block != by) {
-		uint32_t up = func->dominator[block].n;
-
-		if (up == block)
-			return false;
-		block = up;
-	}
-	return block == by;
-}
-
 /* Goes to a successor; a back edge of the watched module is an iteration. */
 enum step step_go(struct run *run, struct frame *f, int which)
 {
@@ -30,7 +18,8 @@ enum step step_go(struct run *run, struct frame *f, int which)
 		heal_turn(f, to, f->code->back_edge[from] & (1 << which));
 	f->block = to;
 	f->pc = func->blocks.at[to].first;
-	if (f->handled.tag == PY_OBJECT && !block_dominated(func, to, f->handler_block))
+	if (f->handled.tag == PY_OBJECT &&
+	    !cfg_dominates(func, (block_id){f->handler_block}, (block_id){to}))
 		slot_set(run->vm, &f->handled, val_null());
 	return vm_work(run->vm, 1) ? STEP_FRAME : STEP_RAISE;
 }
@@ -60,7 +49,7 @@ static int choose(const struct ir_func *func, uint32_t block)
 		return 1;
 	if (leads_to_raise(func, b->succ[1]) || !b->loop.n)
 		return 0;
-	return !loop_holds(func, b->loop, b->succ[0]) && loop_holds(func, b->loop, b->succ[1]);
+	return !cfg_in_loop(func, b->succ[0], b->loop) && cfg_in_loop(func, b->succ[1], b->loop);
 }
 
 /* A check that fails for want of what other code would have set up. */
@@ -117,8 +106,7 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 		return STEP_RAISE;
 	}
 	measured = run->vm->measured_next;
-	main = run->vm->watched == f->code->module && f->code->id.n == run->vm->watched_func.n &&
-	       f->block == run->vm->watched_header.n;
+	main = runs_watched(run->vm, f) && f->block == run->vm->watched_header.n;
 	run->vm->measured_next = f->measured || main;
 	item = rp_next(run->vm, *slot);
 	run->vm->measured_next = measured;

@@ -5,6 +5,7 @@
  * know single opcodes. An operation takes its operands out of their registers
  * and puts its result into its own. */
 
+#include "analyzer/ir/cfg.h"
 #include "analyzer/replay/py_code.h"
 
 enum step {
@@ -37,16 +38,20 @@ static inline enum step reg_put(struct frame *f, const struct code_inst *in, str
 
 enum step step_go(struct run *run, struct frame *f, int which);
 
-/* Whether a block lies in a loop, or in one inside it. */
-bool block_dominated(const struct ir_func *func, uint32_t block, uint32_t by);
-bool loop_holds(const struct ir_func *func, loop_id loop, block_id to);
+/* Whether the frame runs the function of the measured loop. */
+static inline bool runs_watched(const struct vm *vm, const struct frame *f)
+{
+	return vm->watched == f->code->module && vm->watched_func.n == f->code->id.n;
+}
 
 /* --- py_heal.c, in a healing machine */
 /* A block is entered: loops but the measured one take few turns. */
 void heal_turn(struct frame *f, uint32_t to, bool again);
-/* The successor that leaves a loop which has had its turns; -1: none has to. */
+/* The measured loop has nothing to go over: it is given something. */
 enum step heal_items(struct run *run, struct frame *f, const struct code_inst *in);
+/* The successor that has to be taken to reach the measured loop; -1: none has to. */
 int heal_way_in(const struct vm *vm, const struct frame *f);
+/* The successor that leaves a loop which has had its turns; -1: none has to. */
 int heal_way_out(struct vm *vm, const struct frame *f);
 /* Before an instruction runs: what it is given. */
 void heal_note(struct vm *vm, const struct frame *f, const struct code_inst *in);

@@ -144,6 +144,8 @@ enum api_kind { /* what comes out */
 #define API_SUMS_UP       API_BIT(32) /* adds to, joins or picks of what there was: add, cat, max */
 #define API_TELLS         API_BIT(33) /* what has this method is a module */
 #define API_UNCHECKED     API_BIT(34) /* drops the graph behind autograd's back: .data */
+#define API_READS_ONE     API_BIT(35) /* takes nothing but one number: item, float() */
+#define API_SAME_SHAPE    API_BIT(36) /* a copy or conversion, of the same sizes: clone, long */
 
 enum api_mode { API_MODE_KEEP, API_MODE_OFF, API_MODE_ON, API_MODE_INFERENCE, API_MODE_ARGUMENT };
 #define API_MODE_SHIFT  40
