@@ -125,7 +125,6 @@ static void add_driver(struct writing *writing)
 	emit_text(json, "name", "graphlint");
 	emit_text(json, "version", writing->report->version);
 	emit_text(json, "semanticVersion", writing->report->version);
-	emit_text(json, "informationUri", "https://pypi.org/project/graphlint-torch/");
 	emit_open_array(json, "rules");
 	for (uint32_t i = 0; i < writing->report->rules.count; i++)
 		add_rule(writing, &writing->report->rules.at[i]);
