@@ -123,40 +123,44 @@ static bool is_module_class(struct finder *f, const struct ir_func *func,
 	return false;
 }
 
+static void find_module_classes(struct finder *f, const struct ir_func *func, struct names *classes)
+{
+	for (uint32_t i = 1; i < func->insts.count; i++) {
+		const struct ir_inst *in = &func->insts.at[i];
+
+		if (in->op == OP_class && is_module_class(f, func, in))
+			names_add(classes, ir_func_get(f->module, (func_id){in->name})->name.n);
+	}
+}
+
+/* Whether a stored value is a call of one of these classes, or of what `nn` has. */
+static bool makes_module(const struct finder *f, const struct ir_func *func,
+                         const struct ir_inst *store, const struct names *classes)
+{
+	const struct ir_inst *call = &func->insts.at[ir_args(func, store)[0].value.n], *callee, *of;
+
+	if (call->op != OP_call)
+		return false;
+	callee = &func->insts.at[ir_args(func, call)[0].value.n];
+	if (callee->op != OP_load_attr)
+		return callee->op == OP_load && names_has(classes, callee_name(func, call));
+	of = &func->insts.at[ir_args(func, callee)[0].value.n];
+	return of->op == OP_load && of->name == f->nn;
+}
+
 static void find_modules(struct finder *f)
 {
 	struct names classes = {0};
 
-	for (uint32_t k = 1; k < f->module->funcs.count; k++) {
-		const struct ir_func *func = f->module->funcs.at[k];
-
-		for (uint32_t i = 1; i < func->insts.count; i++)
-			if (func->insts.at[i].op == OP_class &&
-			    is_module_class(f, func, &func->insts.at[i]))
-				names_add(&classes,
-				          ir_func_get(f->module, (func_id){func->insts.at[i].name})
-				                  ->name.n);
-	}
+	for (uint32_t k = 1; k < f->module->funcs.count; k++)
+		find_module_classes(f, f->module->funcs.at[k], &classes);
 	for (uint32_t k = 1; k < f->module->funcs.count; k++) {
 		const struct ir_func *func = f->module->funcs.at[k];
 
 		for (uint32_t i = 1; i < func->insts.count; i++) {
-			const struct ir_inst *store = &func->insts.at[i], *call, *callee, *of;
-			bool made;
+			const struct ir_inst *store = &func->insts.at[i];
 
-			if (store->op != OP_store)
-				continue;
-			call = &func->insts.at[ir_args(func, store)[0].value.n];
-			if (call->op != OP_call)
-				continue;
-			callee = &func->insts.at[ir_args(func, call)[0].value.n];
-			made = callee->op == OP_load &&
-			       names_has(&classes, callee_name(func, call));
-			if (callee->op == OP_load_attr) {
-				of = &func->insts.at[ir_args(func, callee)[0].value.n];
-				made = of->op == OP_load && of->name == f->nn;
-			}
-			if (made)
+			if (store->op == OP_store && makes_module(f, func, store, &classes))
 				names_add(&f->modules, store->sub == SUB_scope_slot
 				                               ? func->slots.at[store->name].name.n
 				                               : store->name);

@@ -136,66 +136,96 @@ static struct val multiply(struct vm *vm, const struct num *a, const struct num 
 	return big_done(vm, r, a->negative != b->negative);
 }
 
-/* Bit by bit would be slow, limb by limb needs normalising: shift and subtract
- * on 32-bit digits (Knuth's algorithm D). Quotient and remainder of magnitudes. */
+/* to[count] << shift, with the digit that leaves at the top. */
+static uint32_t shift_digits(const struct num *a, uint32_t shift, uint32_t *to)
+{
+	for (uint32_t i = a->count; i-- > 0;)
+		to[i] = a->limb[i] << shift | (shift && i ? a->limb[i - 1] >> (32 - shift) : 0);
+	return shift ? a->limb[a->count - 1] >> (32 - shift) : 0;
+}
+
+static uint32_t divide_by_digit(const struct num *a, uint32_t by, uint32_t *q)
+{
+	uint64_t rest = 0;
+
+	for (uint32_t i = a->count; i-- > 0;) {
+		rest = rest << 32 | a->limb[i];
+		q[i] = (uint32_t)(rest / by);
+		rest %= by;
+	}
+	return (uint32_t)rest;
+}
+
+/* One too large at most. */
+static uint64_t guess_digit(const uint32_t *u, const uint32_t *v, uint32_t n)
+{
+	uint64_t top = (uint64_t)u[n] << 32 | u[n - 1];
+	uint64_t guess = top / v[n - 1], rest = top % v[n - 1];
+
+	while (guess >> 32 || guess * v[n - 2] > (rest << 32 | u[n - 2])) {
+		guess--;
+		rest += v[n - 1];
+		if (rest >> 32)
+			break;
+	}
+	return guess;
+}
+
+/* u[n + 1] -= digit * v[n]; whether that was too much. */
+static bool subtract_product(uint32_t *u, const uint32_t *v, uint32_t n, uint64_t digit)
+{
+	int64_t borrow = 0, t;
+	uint64_t carry = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t p = digit * v[i] + carry;
+
+		carry = p >> 32;
+		t = (int64_t)u[i] - (int64_t)(uint32_t)p + borrow;
+		u[i] = (uint32_t)t;
+		borrow = t < 0 ? -1 : 0;
+	}
+	t = (int64_t)u[n] - (int64_t)carry + borrow;
+	u[n] = (uint32_t)t;
+	return t < 0;
+}
+
+static void add_back(uint32_t *u, const uint32_t *v, uint32_t n)
+{
+	uint64_t carry = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		carry += (uint64_t)u[i] + v[i];
+		u[i] = (uint32_t)carry;
+		carry >>= 32;
+	}
+	u[n] += (uint32_t)carry;
+}
+
+/* Quotient and remainder of magnitudes, on 32-bit digits (Knuth's algorithm D). */
 static void divide_magnitude(const struct num *a, const struct num *b, uint32_t *q, uint32_t *r)
 {
 	uint32_t n = b->count, m = a->count, shift = 0;
 	uint32_t *u, *v;
 
 	if (n == 1) {
-		uint64_t rest = 0;
-
-		for (uint32_t i = m; i-- > 0;) {
-			rest = rest << 32 | a->limb[i];
-			q[i] = (uint32_t)(rest / b->limb[0]);
-			rest %= b->limb[0];
-		}
-		r[0] = (uint32_t)rest;
+		r[0] = divide_by_digit(a, b->limb[0], q);
 		return;
 	}
 	while (!(b->limb[n - 1] << shift & 0x80000000u))
 		shift++;
 	u = checked_alloc(m + 1, sizeof(uint32_t));
 	v = checked_alloc(n, sizeof(uint32_t));
-	for (uint32_t i = n; i-- > 0;)
-		v[i] = b->limb[i] << shift | (shift && i ? b->limb[i - 1] >> (32 - shift) : 0);
-	u[m] = shift ? a->limb[m - 1] >> (32 - shift) : 0;
-	for (uint32_t i = m; i-- > 0;)
-		u[i] = a->limb[i] << shift | (shift && i ? a->limb[i - 1] >> (32 - shift) : 0);
+	shift_digits(b, shift, v);
+	u[m] = shift_digits(a, shift, u);
 	for (uint32_t j = m - n + 1; j-- > 0;) {
-		uint64_t top = (uint64_t)u[j + n] << 32 | u[j + n - 1];
-		uint64_t guess = top / v[n - 1], rest = top % v[n - 1];
-		int64_t borrow = 0, t;
-		uint64_t carry = 0;
+		uint64_t digit = guess_digit(u + j, v, n);
 
-		while (guess >> 32 || guess * v[n - 2] > (rest << 32 | u[j + n - 2])) {
-			guess--;
-			rest += v[n - 1];
-			if (rest >> 32)
-				break;
+		if (subtract_product(u + j, v, n, digit)) {
+			digit--;
+			add_back(u + j, v, n);
 		}
-		for (uint32_t i = 0; i < n; i++) {
-			uint64_t p = guess * v[i] + carry;
-
-			carry = p >> 32;
-			t = (int64_t)u[i + j] - (int64_t)(uint32_t)p + borrow;
-			u[i + j] = (uint32_t)t;
-			borrow = t < 0 ? -1 : 0;
-		}
-		t = (int64_t)u[j + n] - (int64_t)carry + borrow;
-		u[j + n] = (uint32_t)t;
-		if (t < 0) {
-			guess--;
-			carry = 0;
-			for (uint32_t i = 0; i < n; i++) {
-				carry += (uint64_t)u[i + j] + v[i];
-				u[i + j] = (uint32_t)carry;
-				carry >>= 32;
-			}
-			u[j + n] += (uint32_t)carry;
-		}
-		q[j] = (uint32_t)guess;
+		q[j] = (uint32_t)digit;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		r[i] = u[i] >> shift | (shift ? (uint32_t)((uint64_t)u[i + 1] << (32 - shift)) : 0);
@@ -552,25 +582,34 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
 }
 
+/* The base that a prefix as in 0x names, where `base` allows it; 0: none. */
+static int prefix_base(const char *at, size_t length, int base)
+{
+	char c = length > 1 && at[0] == '0' ? (char)(at[1] | 32) : 0;
+	int named = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
+
+	return base == 0 || base == named ? named : 0;
+}
+
+static void append_digit(struct vm *vm, struct val *number, int base, int digit)
+{
+	slot_set(vm, number, int_binary(vm, SUB_binary_multiply, *number, val_int(base)));
+	slot_set(vm, number, int_binary(vm, SUB_binary_add, *number, val_int(digit)));
+}
+
 /* PY_NULL without an exception: no number. */
 struct val int_of_text(struct vm *vm, const char *at, size_t length, int base)
 {
-	struct val result = val_int(0), next;
+	struct val result = val_int(0);
 	bool negative = false, any = false;
 	size_t i = 0;
+	int named;
 
 	if (length && (at[0] == '-' || at[0] == '+'))
 		negative = at[i++] == '-';
-	if (length > i + 1 && at[i] == '0' && (base == 0 || base == 16 || base == 8 || base == 2)) {
-		char c = (char)(at[i + 1] | 32);
-		int named = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
-
-		if (named && (base == 0 || base == named)) {
-			base = named;
-			i += 2;
-		}
-	}
-	base = base ? base : 10;
+	named = prefix_base(at + i, length - i, base);
+	i += named ? 2 : 0;
+	base = named ? named : base ? base : 10;
 	for (; i < length && !vm->halt; i++) {
 		if (at[i] == '_' && any)
 			continue;
@@ -579,19 +618,14 @@ struct val int_of_text(struct vm *vm, const char *at, size_t length, int base)
 			return val_null();
 		}
 		any = true;
-		next = int_binary(vm, SUB_binary_multiply, result, val_int(base));
-		slot_set(vm, &result, next);
-		next = int_binary(vm, SUB_binary_add, result, val_int(digit_of(at[i])));
-		slot_set(vm, &result, next);
+		append_digit(vm, &result, base, digit_of(at[i]));
 	}
 	if (!any) {
 		unref(vm, result);
 		return val_null();
 	}
-	if (negative) {
-		next = int_negate(vm, result);
-		slot_set(vm, &result, next);
-	}
+	if (negative)
+		slot_set(vm, &result, int_negate(vm, result));
 	return result;
 }
 

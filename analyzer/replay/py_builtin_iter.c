@@ -206,6 +206,17 @@ BUILTIN(builtin_all)
 	return any_all(vm, a[0], 0);
 }
 
+/* What max() and min() give when there is nothing to choose from. */
+static struct val no_extreme(struct vm *vm, struct val default_value, bool largest)
+{
+	if (!is_null(default_value))
+		return ref(default_value);
+	if (vm->forgiving)
+		return unknown_new(vm, largest ? "max()" : "min()");
+	return rp_raise(vm, TY_ValueError, "%s() arg is an empty sequence",
+	                largest ? "max" : "min");
+}
+
 static struct val extreme(struct vm *vm, struct val *a, bool largest)
 {
 	struct list *args = AS(list, a[0]);
@@ -234,15 +245,7 @@ static struct val extreme(struct vm *vm, struct val *a, bool largest)
 		unref(vm, best);
 		return val_null();
 	}
-	if (is_null(best)) {
-		if (!is_null(a[2]))
-			return ref(a[2]);
-		if (vm->forgiving)
-			return unknown_new(vm, largest ? "max()" : "min()");
-		return rp_raise(vm, TY_ValueError, "%s() arg is an empty sequence",
-		                largest ? "max" : "min");
-	}
-	return best;
+	return is_null(best) ? no_extreme(vm, a[2], largest) : best;
 }
 
 BUILTIN(builtin_max)

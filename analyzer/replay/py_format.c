@@ -340,6 +340,7 @@ struct val rp_format(struct vm *vm, struct val v, const char *at, size_t length)
 
 struct percent {
 	struct vm *vm;
+	const char *start; /* of the format */
 	struct val args;
 	uint32_t used;
 };
@@ -417,52 +418,62 @@ static bool percent_star(struct percent *p, int64_t *out)
 	return !is_null(v);
 }
 
-/* One conversion after the `%`; *at moves behind it. */
-static bool percent_one(struct percent *p, const char **at, const char *end, struct text *out)
+/* `(name)`: the item of a mapping; PY_NULL without an exception: there is none. */
+static struct val percent_named(struct percent *p, const char **at, const char *end)
 {
-	struct spec spec = {.fill = " ", .precision = -1};
-	struct val v = val_null(), s;
-	const char *c = *at;
+	const char *close;
+	struct val name, v;
 
-	if (c < end && *c == '(') {
-		const char *close = memchr(c, ')', (size_t)(end - c));
+	if (*at >= end || **at != '(')
+		return val_null();
+	close = memchr(*at, ')', (size_t)(end - *at));
+	if (!close)
+		return rp_raise(p->vm, TY_ValueError, "incomplete format key");
+	name = val_obj(str_new(p->vm, *at + 1, (size_t)(close - *at - 1)));
+	v = rp_item(p->vm, p->args, name);
+	unref(p->vm, name);
+	*at = close + 1;
+	p->used = 1;
+	return v;
+}
 
-		if (!close)
-			return false;
-		s = val_obj(str_new(p->vm, c + 1, (size_t)(close - c - 1)));
-		v = rp_item(p->vm, p->args, s);
-		unref(p->vm, s);
-		if (is_null(v))
-			return false;
-		c = close + 1;
-		p->used = 1;
-	}
+static const char *percent_flags(const char *c, const char *end, struct spec *spec)
+{
 	for (; c < end && strchr("-+ #0", *c); c++) {
 		if (*c == '-')
-			spec.align = '<';
+			spec->align = '<';
 		else if (*c == '0')
-			spec.zero = true;
+			spec->zero = true;
 		else if (*c == '#')
-			spec.alternate = true;
-		else if (spec.sign != '+')
-			spec.sign = *c;
+			spec->alternate = true;
+		else if (spec->sign != '+')
+			spec->sign = *c;
 	}
-	if (c < end && *c == '*') {
-		c++;
-		if (!percent_star(p, &spec.width))
-			return false;
-	} else {
-		spec.width = spec_number(&c, end);
+	return c;
+}
+
+/* Digits, or a `*` that takes an argument. */
+static bool percent_number(struct percent *p, const char **at, const char *end, int64_t *out)
+{
+	if (*at < end && **at == '*') {
+		(*at)++;
+		return percent_star(p, out);
 	}
+	*out = spec_number(at, end);
+	return true;
+}
+
+/* Flags, width, precision and type; *at moves behind them. */
+static bool percent_spec(struct percent *p, const char **at, const char *end, struct spec *spec)
+{
+	const char *c = percent_flags(*at, end, spec);
+
+	if (!percent_number(p, &c, end, &spec->width))
+		return false;
 	if (c < end && *c == '.') {
 		c++;
-		if (c < end && *c == '*') {
-			c++;
-			if (!percent_star(p, &spec.precision))
-				return false;
-		} else {
-			spec.precision = spec_number(&c, end);
-		}
+		if (!percent_number(p, &c, end, &spec->precision))
+			return false;
 	}
 	while (c < end && strchr("hlL", *c))
 		c++;
@@ -470,14 +481,31 @@ static bool percent_one(struct percent *p, const char **at, const char *end, str
 		rp_raise(p->vm, TY_ValueError, "incomplete format");
 		return false;
 	}
-	spec.type = *c++;
+	spec->type = *c++;
 	*at = c;
+	return true;
+}
+
+/* One conversion after the `%`; *at moves behind it. */
+static bool percent_one(struct percent *p, const char **at, const char *end, struct text *out)
+{
+	struct spec spec = {.fill = " ", .precision = -1};
+	struct val v = percent_named(p, at, end), s;
+
+	if (!is_null(p->vm->exc) || !percent_spec(p, at, end, &spec)) {
+		unref(p->vm, v);
+		return false;
+	}
 	if (spec.type == '%') {
+		unref(p->vm, v);
 		text_add_char(out, '%');
 		return true;
 	}
 	if (!strchr("srdiuxXoeEfFgGca", spec.type)) {
-		rp_raise(p->vm, TY_ValueError, "unsupported format character '%c'", spec.type);
+		unref(p->vm, v);
+		rp_raise(p->vm, TY_ValueError,
+		         "unsupported format character '%c' (0x%x) at index %d", spec.type,
+		         (unsigned char)spec.type, (int)(*at - 1 - p->start));
 		return false;
 	}
 	if (is_null(v))
@@ -496,7 +524,7 @@ struct val str_percent(struct vm *vm, struct str *format, struct val args)
 {
 	struct arena scratch = {0};
 	struct text out = {.arena = &scratch};
-	struct percent p = {vm, args, 0};
+	struct percent p = {vm, format->at, args, 0};
 	const char *at = format->at, *end = at + format->length;
 	struct val result = val_null();
 	bool ok = true;

@@ -353,12 +353,51 @@ static bool custom_save(struct vm *vm, struct val ctx, struct ag_custom *fn)
 	return ok;
 }
 
+/* The tensors among the arguments, at most TORCH_MAX_ARGS; flags say which they are. */
+static uint32_t custom_inputs(struct callback *c, const struct list *args,
+                              struct ag_tensor **inputs)
+{
+	uint32_t count = 0;
+
+	c->nflags = args->count;
+	c->flags = checked_alloc(args->count + 1, sizeof(*c->flags));
+	for (uint32_t i = 0; i < args->count && count < TORCH_MAX_ARGS; i++) {
+		c->flags[i] = val_int(is_kind(args->at[i], K_TENSOR));
+		if (c->flags[i].as.i)
+			inputs[count++] = tensor_of(args->at[i]);
+	}
+	return count;
+}
+
+static uint32_t custom_outputs(const struct val *results, uint32_t nresults,
+                               struct ag_tensor **outputs)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < nresults && count < TORCH_MAX_ARGS; i++)
+		if (is_kind(results[i], K_TENSOR))
+			outputs[count++] = ag_retain(tensor_of(results[i]));
+	return count;
+}
+
+/* The results with the node's outputs in the place of its tensors. */
+static struct val custom_tuple(struct vm *vm, const struct list *results,
+                               struct ag_tensor **outputs)
+{
+	struct list *out = tuple_new(vm, results->count);
+
+	for (uint32_t i = 0; i < out->count; i++)
+		out->at[i] = is_kind(results->at[i], K_TENSOR) ? torch_wrap(vm, *outputs++)
+		                                               : ref(results->at[i]);
+	return val_obj(out);
+}
+
 /* apply(cls, ctx, forward, arguments): forward has been bound to its context. */
 NATIVE(custom_apply)
 {
 	struct list *args = AS(list, a[3]);
 	struct ag_tensor *inputs[TORCH_MAX_ARGS], *outputs[TORCH_MAX_ARGS];
-	uint32_t ninputs = 0, noutputs = 0;
+	uint32_t ninputs, noutputs;
 	struct callback *c;
 	struct ag_closure closure = closure_of(vm, a[0], a[1], &c);
 	struct ag_custom *fn;
@@ -366,13 +405,7 @@ NATIVE(custom_apply)
 	struct list *out;
 
 	(void)n;
-	c->nflags = args->count;
-	c->flags = checked_alloc(args->count + 1, sizeof(*c->flags));
-	for (uint32_t i = 0; i < args->count && ninputs < TORCH_MAX_ARGS; i++) {
-		c->flags[i] = val_int(is_kind(args->at[i], K_TENSOR));
-		if (c->flags[i].as.i)
-			inputs[ninputs++] = tensor_of(args->at[i]);
-	}
+	ninputs = custom_inputs(c, args, inputs);
 	fn = ag_custom_begin(ctx_of(vm), chars_of(a[4]), custom_backward, closure);
 	if (!fn)
 		return torch_raise(vm);
@@ -384,12 +417,7 @@ NATIVE(custom_apply)
 		return is_null(vm->exc) ? torch_raise(vm) : val_null();
 	}
 	out = is_kind(result, K_TUPLE) || is_kind(result, K_LIST) ? AS(list, result) : NULL;
-	for (uint32_t i = 0; i < (out ? out->count : 1) && noutputs < TORCH_MAX_ARGS; i++) {
-		struct val v = out ? out->at[i] : result;
-
-		if (is_kind(v, K_TENSOR))
-			outputs[noutputs++] = ag_retain(tensor_of(v));
-	}
+	noutputs = custom_outputs(out ? out->at : &result, out ? out->count : 1, outputs);
 	if (!out)
 		unref(vm, result);
 	if (!ag_custom_end(fn, inputs, ninputs, outputs, noutputs)) {
@@ -399,12 +427,7 @@ NATIVE(custom_apply)
 	}
 	if (!out)
 		return noutputs ? torch_wrap(vm, outputs[0]) : val_none();
-	noutputs = 0;
-	out = tuple_new(vm, out->count);
-	for (uint32_t i = 0; i < out->count; i++)
-		out->at[i] = is_kind(AS(list, result)->at[i], K_TENSOR)
-		                     ? torch_wrap(vm, outputs[noutputs++])
-		                     : ref(AS(list, result)->at[i]);
+	out = AS(list, custom_tuple(vm, out, outputs));
 	unref(vm, result);
 	return val_obj(out);
 }
