@@ -116,6 +116,9 @@ struct ag_autocast ag_autocast_of(const struct ag_ctx *ctx, enum ag_device devic
 struct ag_autocast ag_autocast_enter(struct ag_ctx *ctx, enum ag_device device,
                                      struct ag_autocast region);
 void ag_autocast_exit(struct ag_ctx *ctx, enum ag_device device, struct ag_autocast before);
+/* The same state outside of regions, and the kept casts dropped at once. */
+void ag_autocast_set(struct ag_ctx *ctx, enum ag_device device, struct ag_autocast region);
+void ag_autocast_forget(struct ag_ctx *ctx);
 
 /* ------------------------------------------------- tensors and storages */
 

@@ -44,12 +44,26 @@ struct ag_autocast ag_autocast_of(const struct ag_ctx *ctx, enum ag_device devic
 	return ctx->autocast->on[device];
 }
 
+/* Whether casts are kept is one switch for all devices. */
+void ag_autocast_set(struct ag_ctx *ctx, enum ag_device device, struct ag_autocast region)
+{
+	struct ag_autocast *on = ctx->autocast->on;
+
+	on[device] = region;
+	on[AG_CPU].cache = on[AG_CUDA].cache = region.cache;
+}
+
+void ag_autocast_forget(struct ag_ctx *ctx)
+{
+	drop_casts(ctx);
+}
+
 struct ag_autocast ag_autocast_enter(struct ag_ctx *ctx, enum ag_device device,
                                      struct ag_autocast region)
 {
 	struct ag_autocast before = ctx->autocast->on[device];
 
-	ctx->autocast->on[device] = region;
+	ag_autocast_set(ctx, device, region);
 	ctx->autocast->depth++;
 	return before;
 }
@@ -60,7 +74,7 @@ void ag_autocast_exit(struct ag_ctx *ctx, enum ag_device device, struct ag_autoc
 
 	if (s->depth && --s->depth == 0)
 		drop_casts(ctx);
-	s->on[device] = before;
+	ag_autocast_set(ctx, device, before);
 }
 
 /* ---- casts */

@@ -132,12 +132,25 @@ static double multiplications(const struct walk *w, const struct ag_tensor *smal
 	return count;
 }
 
+static void add_bias(double *values, const struct ag_tensor *out, const struct ag_tensor *bias)
+{
+	int64_t area = out->shape[1] ? ag_count(out->ndim - 2, out->shape + 2) : 0, i;
+	double *add;
+
+	if (!bias)
+		return;
+	add = ag_plain(bias);
+	for (i = 0; i < out->numel; i++)
+		values[i] += add[i / area % out->shape[1]];
+	free(add);
+}
+
 void conv_walk(const struct conv *c, enum conv_mode mode, struct ag_tensor *small,
-               struct ag_tensor *big, struct ag_tensor *weight)
+               struct ag_tensor *big, struct ag_tensor *weight, struct ag_tensor *bias)
 {
 	struct ag_tensor *all[3] = {small, big, weight};
 	struct ag_tensor *out = all[mode],
-	                 *in[2] = {all[mode ? 0 : 1], all[mode == CONV_WEIGHT ? 1 : 2]};
+	                 *in[3] = {all[mode ? 0 : 1], all[mode == CONV_WEIGHT ? 1 : 2], bias};
 	struct walk w = {.mode = mode};
 	double *values[3];
 	int i;
@@ -145,7 +158,7 @@ void conv_walk(const struct conv *c, enum conv_mode mode, struct ag_tensor *smal
 	geometry(&w, c, small, big, weight);
 	if (!ag_work(out->storage->ctx, multiplications(&w, small)))
 		ag_storage_drop_data(out->storage);
-	if (!ag_ready(out, in, 2))
+	if (!ag_ready(out, in, 3))
 		return;
 	for (i = 0; i < 3; i++)
 		values[i] = i == (int)mode ? ag_alloc((size_t)out->numel + 1, sizeof(double))
@@ -155,6 +168,7 @@ void conv_walk(const struct conv *c, enum conv_mode mode, struct ag_tensor *smal
 	w.weight = values[2];
 	if (small->numel && big->numel && weight->numel)
 		walk_run(&w);
+	add_bias(values[mode], out, bias);
 	ag_put_plain(out, values[mode]);
 	for (i = 0; i < 3; i++)
 		free(values[i]);

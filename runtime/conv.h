@@ -21,8 +21,9 @@ struct conv {
 
 enum conv_mode { CONV_GATHER, CONV_SCATTER, CONV_WEIGHT };
 
-/* Fills the operand that `mode` writes (small, big, weight) from the other two. */
+/* Fills the operand that `mode` writes (small, big, weight) from the other two, and adds `bias`,
+ * a number for each of its channels (NULL: none), before it is rounded. */
 void conv_walk(const struct conv *c, enum conv_mode mode, struct ag_tensor *small,
-               struct ag_tensor *big, struct ag_tensor *weight);
+               struct ag_tensor *big, struct ag_tensor *weight, struct ag_tensor *bias);
 
 #endif

@@ -174,22 +174,6 @@ static struct ag_tensor *conv_make(struct ag_ctx *ctx, const struct conv *c, int
 	return out;
 }
 
-static void add_bias(struct ag_tensor *out, struct ag_tensor *bias)
-{
-	int64_t area = out->shape[1] ? ag_count(out->ndim - 2, out->shape + 2) : 0, i;
-	double *values, *add;
-
-	if (!bias || !ag_ready1(out, bias))
-		return;
-	values = ag_plain(out);
-	add = ag_plain(bias);
-	for (i = 0; i < out->numel; i++)
-		values[i] += add[i / area % out->shape[1]];
-	ag_put_plain(out, values);
-	free(values);
-	free(add);
-}
-
 bool op_run_convolution(struct ag_frame *f)
 {
 	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 1), *b = arg_t(f, 2), *in[3] = {x, w, b},
@@ -216,10 +200,9 @@ bool op_run_convolution(struct ag_frame *f)
 		conv_pack(&c, node->ints);
 	}
 	if (c.transposed)
-		conv_walk(&c, CONV_SCATTER, x, out, w);
+		conv_walk(&c, CONV_SCATTER, x, out, w, b);
 	else
-		conv_walk(&c, CONV_GATHER, out, x, w);
-	add_bias(out, b);
+		conv_walk(&c, CONV_GATHER, out, x, w, b);
 	return ag_finish(f, out, node);
 }
 
@@ -232,9 +215,9 @@ static struct ag_tensor *input_gradient(struct ag_ctx *ctx, const struct conv *c
 	struct ag_tensor *out = conv_make(ctx, c, x->shape, x, w);
 
 	if (out && c->transposed)
-		conv_walk(c, CONV_GATHER, out, g, w);
+		conv_walk(c, CONV_GATHER, out, g, w, NULL);
 	else if (out)
-		conv_walk(c, CONV_SCATTER, g, out, w);
+		conv_walk(c, CONV_SCATTER, g, out, w, NULL);
 	return out;
 }
 
@@ -245,9 +228,9 @@ static struct ag_tensor *weight_gradient(struct ag_ctx *ctx, const struct conv *
 	struct ag_tensor *out = conv_make(ctx, c, w->shape, x, w);
 
 	if (out && c->transposed)
-		conv_walk(c, CONV_WEIGHT, x, g, out);
+		conv_walk(c, CONV_WEIGHT, x, g, out, NULL);
 	else if (out)
-		conv_walk(c, CONV_WEIGHT, g, x, out);
+		conv_walk(c, CONV_WEIGHT, g, x, out, NULL);
 	return out;
 }
 

@@ -321,7 +321,7 @@ static void call_tensor(struct fuzz *f)
 
 static void call_mode(struct fuzz *f)
 {
-	struct ag_autocast region = {next(f) % 2, next(f) % 2 ? AG_BF16 : AG_F16, true};
+	struct ag_autocast region = {next(f) % 2, next(f) % 2 ? AG_BF16 : AG_F16, next(f) % 4 != 0};
 	struct ag_autocast before;
 	unsigned i, calls = next(f) % 4;
 
@@ -332,7 +332,11 @@ static void call_mode(struct fuzz *f)
 	before = ag_autocast_enter(f->ctx, AG_CPU, region);
 	for (i = 0; i < calls; i++)
 		call_op(f);
+	if (next(f) % 4 == 0)
+		ag_autocast_forget(f->ctx);
 	ag_autocast_exit(f->ctx, AG_CPU, before);
+	if (next(f) % 8 == 0)
+		ag_autocast_set(f->ctx, AG_CPU, region);
 }
 
 static void step(struct fuzz *f)

@@ -132,8 +132,6 @@ static const char *const simplified[] = {
         "torch.nn.init.sparse_(net.weight, 0.5)",
         "torch.optim.LBFGS(net.parameters(), line_search_fn='strong_wolfe')",
         "torch.optim.SparseAdam(net.parameters())",
-        "torch.amp.GradScaler('cpu')",
-        "torch.autocast('cpu', dtype=torch.bfloat16)",
         "torch.nn.parallel.DistributedDataParallel(net)",
         "torch.vmap(net)",
         "torch.load('weights.pt')",

@@ -54,6 +54,7 @@ struct kind_ops {
 	struct val (*binary)(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 	struct val (*inplace)(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 	struct val (*unary)(struct vm *vm, enum ir_sub sub, struct val a);
+	uint64_t (*hash)(struct val v); /* absent: by identity */
 	struct val (*item)(struct vm *vm, struct val o, struct val index);
 	int (*set_item)(struct vm *vm, struct val o, struct val index, struct val value);
 	int (*truth)(struct vm *vm, struct val o);

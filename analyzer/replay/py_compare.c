@@ -501,7 +501,10 @@ static bool hash_object(struct vm *vm, struct val v, uint64_t *hash)
 	case K_SLICE:
 		break;
 	default:
-		return hash_own(vm, v, hash);
+		if (!vm->kinds[v.as.o->kind].hash)
+			return hash_own(vm, v, hash);
+		*hash = vm->kinds[v.as.o->kind].hash(v);
+		return true;
 	}
 	if (v.as.o->cls->flags & CLS_HEAP) {
 		struct val fn = special_own(vm, v, PN_hash);

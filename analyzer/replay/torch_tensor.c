@@ -422,6 +422,11 @@ static struct val device_binary(struct vm *vm, enum ir_sub sub, struct val a, st
 	return val_bool(same == (sub == SUB_compare_equal));
 }
 
+static uint64_t device_hash(struct val v)
+{
+	return (uint64_t)(AS(device, v)->index + 2) * 2 + AS(device, v)->cuda;
+}
+
 static struct val device_attr(struct vm *vm, struct obj *o, struct str *name)
 {
 	struct device *d = (struct device *)(void *)o;
@@ -492,7 +497,8 @@ void torch_kinds_init(struct vm *vm)
 	vm->kinds[K_DEVICE] = (struct kind_ops){.repr = device_repr,
 	                                        .str = device_str,
 	                                        .attr = device_attr,
-	                                        .binary = device_binary};
+	                                        .binary = device_binary,
+	                                        .hash = device_hash};
 	vm->kinds[K_ARRAY].release = array_release;
 	vm->kinds[K_ARRAY].repr = array_repr_plain;
 	vm->kinds[K_ARRAY].truth = tensor_truth;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What fixtures/runtime/ has recorded is what PyTorch does now; under another version
+# What fixtures/runtime/ and fixtures/replay/ have recorded is what PyTorch does now; under another version
 # than the recorded one there is nothing to compare.
 set -u
 python=${PYTHON:-python3}
@@ -7,6 +7,7 @@ out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 "$python" tools/record_runtime.py --check >"$out" 2>build/logs/recorded.err
 status=$?
+"$python" tools/record_replay.py --check >>"$out" 2>>build/logs/recorded.err || status=1
 cat "$out"
 if [ "$status" != 0 ]; then
 	tail -n 20 build/logs/recorded.err

@@ -3,6 +3,16 @@ import _support
 import _torch
 
 
+def _named_as(made, func):
+    try:
+        made.__name__ = func.__name__
+        made.__qualname__ = func.__qualname__
+    except AttributeError:
+        pass
+    made.__wrapped__ = func
+    return made
+
+
 def _guarded(make, func):
     def wrapper(*args, **kwargs):
         with make():
@@ -18,14 +28,7 @@ def _guarded(make, func):
             except StopIteration as stop:
                 return stop.value
             sent = yield value
-    made = generator if _support.is_generator_function(func) else wrapper
-    try:
-        made.__name__ = func.__name__
-        made.__qualname__ = func.__qualname__
-    except AttributeError:
-        pass
-    made.__wrapped__ = func
-    return made
+    return _named_as(generator if _support.is_generator_function(func) else wrapper, func)
 
 
 class _HookHandle:
@@ -258,25 +261,136 @@ def iinfo(dtype):
     return _Iinfo(dtype.itemsize * 8)
 
 
-class autocast:
-    def __init__(self, device_type=None, dtype=None, enabled=True, cache_enabled=None):
-        self._enabled = enabled
-        self._device_type = device_type
-        self._note()
+# Of devices that the runtime does not have: (enabled, dtype), once they were set.
+_autocast_elsewhere = {}
 
-    # Without an accelerator torch switches its autocast off; that of the CPU would change dtypes.
-    def _note(self):
-        if self._device_type not in ("cuda", "mps", "xpu") and (_support.is_unknown(self._enabled) or self._enabled):
+
+def _autocast_default(device_type):
+    if device_type in ("maia", "hpu", "xla"):
+        return bfloat16
+    if device_type in ("cuda", "mps", "xpu", "mtia", "ipu", "privateuseone"):
+        return float16
+    raise RuntimeError("unsupported scalarType")
+
+
+def _autocast_here(device_type):
+    return device_type == "cpu" or device_type == "cuda"
+
+
+def is_autocast_enabled(device_type="cuda"):
+    if _autocast_here(device_type):
+        return _torch.autocast_state(device_type == "cuda")[0]
+    _autocast_default(device_type)
+    return _autocast_elsewhere.get(device_type, (False, None))[0]
+
+
+def get_autocast_dtype(device_type):
+    if _autocast_here(device_type):
+        return _torch.autocast_state(device_type == "cuda")[1]
+    return _autocast_elsewhere.get(device_type, (False, _autocast_default(device_type)))[1]
+
+
+def set_autocast_enabled(device_type, enabled=None):
+    if enabled is None:
+        device_type, enabled = "cuda", device_type
+    if _autocast_here(device_type):
+        state = _torch.autocast_state(device_type == "cuda")
+        _torch.autocast_set(device_type == "cuda", enabled, state[1], state[2])
+    else:
+        _autocast_elsewhere[device_type] = (enabled, get_autocast_dtype(device_type))
+
+
+def set_autocast_dtype(device_type, dtype):
+    if _autocast_here(device_type):
+        state = _torch.autocast_state(device_type == "cuda")
+        _torch.autocast_set(device_type == "cuda", state[0], dtype, state[2])
+    else:
+        _autocast_elsewhere[device_type] = (is_autocast_enabled(device_type), dtype)
+
+
+def is_autocast_cache_enabled():
+    return _torch.autocast_state(False)[2]
+
+
+def set_autocast_cache_enabled(enabled):
+    state = _torch.autocast_state(False)
+    _torch.autocast_set(False, state[0], state[1], enabled)
+
+
+def is_autocast_cpu_enabled():
+    return is_autocast_enabled("cpu")
+
+
+def get_autocast_cpu_dtype():
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype():
+    return get_autocast_dtype("cuda")
+
+
+def clear_autocast_cache():
+    _torch.autocast_forget()
+
+
+class autocast:
+    def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
+        # What is switched on only maybe is not, as with CUDA on a machine without.
+        if _support.is_unknown(device_type):
             _support.unknown("torch.autocast")
+            device_type, enabled = "cuda", False
+        if not isinstance(device_type, str):
+            raise ValueError("Expected `device_type` of type `str`, got: `" + repr(type(device_type)) + "`")
+        if device_type != "cuda" and (_support.is_unknown(dtype) or _support.is_unknown(enabled)):
+            _support.unknown("torch.autocast")
+        self.device = device_type
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None or _support.is_unknown(dtype) else dtype
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
+        self._enabled = self._granted(False if _support.is_unknown(enabled) else enabled)
+
+    def _granted(self, enabled):
+        import warnings
+        if enabled and self.device == "cuda":
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3)
+            return False
+        if enabled and self.fast_dtype not in (bfloat16, float16):
+            name = self.device.upper()
+            warnings.warn("In " + name + " autocast, but the target dtype is not supported. Disabling autocast.\n" + name
+                          + " Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.", stacklevel=3)
+            return False
+        return enabled
 
     def __enter__(self):
+        self.prev = is_autocast_enabled(self.device)
+        self.prev_fastdtype = get_autocast_dtype(self.device)
+        if _autocast_here(self.device):
+            self.prev_cache_enabled = _torch.autocast_enter(self.device == "cuda", self._enabled, self.fast_dtype,
+                                                            self._cache_enabled)[2]
+        else:
+            state = _torch.autocast_state(False)
+            self.prev_cache_enabled = _torch.autocast_enter(False, state[0], state[1], self._cache_enabled)[2]
+            _autocast_elsewhere[self.device] = (self._enabled, self.fast_dtype)
         return self
 
-    def __exit__(self, *exc):
-        return None
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        if _autocast_here(self.device):
+            _torch.autocast_exit(self.device == "cuda", self.prev, self.prev_fastdtype, self.prev_cache_enabled)
+        else:
+            state = _torch.autocast_state(False)
+            _torch.autocast_exit(False, state[0], state[1], self.prev_cache_enabled)
+            _autocast_elsewhere[self.device] = (self.prev, self.prev_fastdtype)
+        return False
 
     def __call__(self, func):
-        return func
+        if not callable(func):
+            raise TypeError("autocast()(func) requires a callable, but got " + type(func).__name__
+                            + ". Did you mean to use autocast as a context manager? For example:\n"
+                              "    with torch.autocast(device_type=...):\n        output = model(input)")
+
+        def decorate_autocast(*args, **kwargs):
+            with self:
+                return func(*args, **kwargs)
+        return _named_as(decorate_autocast, func)
 
 
 def vmap(func, *args, **kwargs):
