@@ -119,6 +119,7 @@ static void add_measured(struct emitter *json, const struct replay_result *resul
 	emit_number(json, "iterations", result->count);
 	emit_text(json, "mode", result->exact ? "exact" : "structural");
 	add_series(json, "live_bytes", result, offsetof(struct replay_sample, live_bytes));
+	add_series(json, "peak_bytes", result, offsetof(struct replay_sample, peak_bytes));
 	add_series(json, "storages", result, offsetof(struct replay_sample, storages));
 	add_series(json, "tensors", result, offsetof(struct replay_sample, tensors));
 	add_series(json, "nodes", result, offsetof(struct replay_sample, nodes));
