@@ -2,6 +2,7 @@
  * guessed and the place was come by in every step. */
 
 #include <check.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/program.h"
@@ -43,6 +44,25 @@ static const struct {
          "GL101", NULL},
 };
 
+#define EPOCHS(range, keep)                                                                        \
+	HEAD "for epoch in range(9):\n    total = 0\n    for i in " range ":\n"                    \
+	     "        loss = fast(torch.randn(8, 6)).pow(2).mean()\n        opt.zero_grad()\n"     \
+	     "        loss.backward()\n        opt.step()\n" keep "    print(float(total))\n"
+
+/* What the loop around clears is confirmed by what happens within it. */
+static const struct {
+	const char *program;
+	bool confirmed;
+} nested[] = {
+        {EPOCHS("range(6)", "        total += loss\n"), true},
+        {EPOCHS("range(2)", "        total += loss\n"), false},
+        {EPOCHS("range(len(slow))", "        total += loss\n"), true},
+        /* a sum that begins anew in each turn */
+        {EPOCHS("range(6)", "        for k in range(2):\n            total = loss.exp()\n"
+                            "        total += loss\n"),
+         false},
+};
+
 static struct arena arena;
 
 static void enter(void)
@@ -68,6 +88,18 @@ START_TEST(only_what_is_seen_not_to_grow_is_refuted)
 }
 END_TEST
 
+START_TEST(what_the_loop_around_clears_is_confirmed_within_it)
+{
+	struct program_run run;
+
+	temp_tree_add_text("train.py", nested[_i].program);
+	run = program_run(&arena, NULL,
+	                  "check --isolated --no-cache --confirm always --format json train.py");
+	ck_assert_msg((strstr(run.out, "\"confirmed\"") != NULL) == nested[_i].confirmed, "%s",
+	              run.out);
+}
+END_TEST
+
 Suite *confirm_suite(void);
 
 Suite *confirm_suite(void)
@@ -78,6 +110,8 @@ Suite *confirm_suite(void)
 	tcase_add_checked_fixture(tests, enter, release);
 	tcase_add_loop_test(tests, only_what_is_seen_not_to_grow_is_refuted, 0,
 	                    (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_loop_test(tests, what_the_loop_around_clears_is_confirmed_within_it, 0,
+	                    (int)(sizeof(nested) / sizeof(nested[0])));
 	suite_add_tcase(suite, tests);
 	return suite;
 }

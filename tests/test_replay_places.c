@@ -4,16 +4,11 @@
 #include <check.h>
 #include <string.h>
 
-#include "analyzer/front/front.h"
-#include "analyzer/replay/replay.h"
+#include "tests/watched_runner.h"
 
 #define NET                                                                                        \
 	"import torch\nfrom torch import nn\nnet = nn.Linear(4, 2)\n"                              \
 	"opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-
-struct watched {
-	const char *program, *place; /* the last such text */
-};
 
 static struct arena arena;
 static struct intern *names;
@@ -29,46 +24,9 @@ static void leave(void)
 	arena_release(&arena);
 }
 
-static struct span span_of(const char *text, const char *part)
-{
-	const char *at = NULL;
-
-	for (const char *next = strstr(text, part); next; next = strstr(next + 1, part))
-		at = next;
-	ck_assert_msg(at != NULL, "%s is not in the program", part);
-	return (struct span){(uint32_t)(at - text), (uint32_t)(at - text + strlen(part))};
-}
-
-static uint32_t line_of(const char *text, struct span span)
-{
-	uint32_t line = 1;
-
-	for (uint32_t i = 0; i < span.start; i++)
-		line += text[i] == '\n';
-	return line;
-}
-
 static struct replay_result run_watched(const struct watched *w, bool born)
 {
-	struct source_problem problem;
-	struct source *source =
-	        source_from_bytes(&arena, "program.py", w->program, strlen(w->program), &problem);
-	const struct span span = span_of(w->program, w->place);
-	const struct replay_place place = {source, span};
-	struct replay_request request = {.arena = &arena,
-	                                 .names = names,
-	                                 .line = line_of(w->program, span),
-	                                 .iterations = 16,
-	                                 .heal = REPLAY_LEAST,
-	                                 .settle = true,
-	                                 .watch = &span,
-	                                 .watch_count = 1,
-	                                 .follow_retained = true,
-	                                 .born = &place,
-	                                 .born_count = born};
-
-	request.module = python_front_end.lower(&arena, names, source).module;
-	return replay_run(&request);
+	return watched_run(&arena, names, w, born);
 }
 
 /* --- graphs that are recorded */

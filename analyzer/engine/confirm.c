@@ -73,6 +73,7 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .names = run->names,
 	        .module = confirm->file->lowered.module,
 	        .heal = REPLAY_LEAST,
+	        .prolong = true,
 	        .settle = true,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
 	        .budget = always ? NULL : &auto_budget,
@@ -126,18 +127,13 @@ static const struct replay_result *measure(struct run *run, struct file_confirm 
 	return &confirm->loops.at[confirm->loops.count - 1].result;
 }
 
-static bool grows(enum replay_kind kind)
-{
-	return kind == REPLAY_LINEAR || kind == REPLAY_SUPERLINEAR;
-}
-
 static enum evidence evidence_of(const struct replay_result *result)
 {
 	const enum replay_kind bytes = result->bytes.kind, nodes = result->nodes.kind;
 
 	if (bytes == REPLAY_SUPERLINEAR || nodes == REPLAY_SUPERLINEAR)
 		return EVIDENCE_SUPERLINEAR;
-	if (grows(bytes) || grows(nodes))
+	if (replay_grows(bytes) || replay_grows(nodes))
 		return EVIDENCE_LINEAR;
 	return bytes == REPLAY_BOUNDED || nodes == REPLAY_BOUNDED ? EVIDENCE_BOUNDED
 	                                                          : EVIDENCE_FLAT;
@@ -195,6 +191,12 @@ static bool piles_up(const struct finding_replay *replay, const struct finding *
 	return finding->rule->shown == SHOWN_TENSORS && replay->bytes_per_step >= LEAST_PILED;
 }
 
+/* Cleared by the loop around, over and over. */
+static bool grows_while_it_runs(const struct replay_result *result)
+{
+	return replay_grows(result->stretch.bytes.kind) || replay_grows(result->stretch.nodes.kind);
+}
+
 static void add_evidence(struct arena *arena, const struct replay_result *result, uint32_t place,
                          struct finding *finding)
 {
@@ -211,8 +213,8 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	replay->exact = result->exact;
 	replay->steps = result->count;
 	replay->live_bytes = bytes;
-	replay->bytes_per_step = grows(result->bytes.kind) ? result->bytes.slope : 0;
-	replay->nodes_per_step = grows(result->nodes.kind) ? result->nodes.slope : 0;
+	replay->bytes_per_step = replay_grows(result->bytes.kind) ? result->bytes.slope : 0;
+	replay->nodes_per_step = replay_grows(result->nodes.kind) ? result->nodes.slope : 0;
 	for (uint32_t i = 0; i < result->stand_in_count; i++)
 		vec_push(arena, &replay->stand_ins, copy(arena, result->stand_ins[i]));
 	for (uint32_t i = 0; i < result->chain_count; i++)
@@ -224,10 +226,16 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 		replay->shown = "what it keeps is needed behind the loop";
 		return;
 	}
-	if (replay->verdict >= EVIDENCE_LINEAR && finding->rule->shown != SHOWN_UNUSED_GRAPH &&
-	    (result->exact || finding->confidence >= CONFIDENCE_CERTAIN ||
-	     piles_up(replay, finding)))
+	if (finding->rule->shown == SHOWN_UNUSED_GRAPH ||
+	    !(result->exact || finding->confidence >= CONFIDENCE_CERTAIN ||
+	      piles_up(replay, finding)))
+		return;
+	if (replay->verdict >= EVIDENCE_LINEAR) {
 		finding->confidence = CONFIDENCE_CONFIRMED;
+	} else if (grows_while_it_runs(result)) {
+		replay->shown = "it piles up until the loop is left, and then begins anew";
+		finding->confidence = CONFIDENCE_CONFIRMED;
+	}
 }
 
 /* Nothing was guessed, the loop ran undisturbed, its every step came by the

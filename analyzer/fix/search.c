@@ -59,6 +59,7 @@ struct replay_result fix_replay(const struct replay_request *request, const edit
 		return (struct replay_result){0};
 	edited.line = moved_line(source, fixed, edits, before->loop_line);
 	edited.iterations = before->count;
+	edited.attempt = before->attempt;
 	return replay_run(&edited);
 }
 

@@ -303,6 +303,82 @@ static bool is_called(const struct ir_module *module, const struct replay_loop *
 	return found;
 }
 
+/* --- the loop that calls a function */
+
+enum { MOST_CALLERS = 8 }; /* in one another */
+
+static bool calls_any(struct finder *f, const struct replay_loop *loop, const struct names *wanted)
+{
+	const struct ir_func *func = ir_func_get(f->module, loop->func);
+	struct names called = {0};
+	bool found = false;
+
+	collect_calls(f, func, func->loops.at[loop->loop.n].span, &called, NULL, 0);
+	for (uint32_t i = 0; !found && i < called.count; i++)
+		found = names_has(wanted, called.at[i]);
+	free(called.at);
+	return found;
+}
+
+/* One that trains before others, an inner one before those around it. */
+static const struct replay_loop *nearest_caller(struct finder *f, const struct replay_loop *loops,
+                                                uint32_t count, const struct names *wanted)
+{
+	const struct replay_loop *best = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct replay_loop *one = &loops[i];
+		const bool inner = best && one->func.n == best->func.n && one->line > best->line &&
+		                   one->end_line <= best->end_line;
+
+		if (!calls_any(f, one, wanted))
+			continue;
+		if (!best || inner || (of_kind(one, 0) && !of_kind(best, 0)))
+			best = one;
+	}
+	return best;
+}
+
+static bool add_callers(struct finder *f, struct names *wanted)
+{
+	bool grew = false;
+
+	for (uint32_t i = 1; i < f->module->funcs.count; i++) {
+		const struct ir_func *func = f->module->funcs.at[i];
+
+		if (func->kind != FUNC_FUNCTION || names_has(wanted, func->name.n))
+			continue;
+		for (uint32_t k = 0; k < f->calls[i].count; k++)
+			if (names_has(wanted, f->calls[i].at[k])) {
+				grew |= names_add(wanted, func->name.n);
+				break;
+			}
+	}
+	return grew;
+}
+
+const struct replay_loop *replay_choose_caller(struct intern *names, const struct ir_module *module,
+                                               const struct replay_loop *loops, uint32_t count,
+                                               func_id function)
+{
+	const struct replay_loop *found = NULL;
+	struct names wanted = {0};
+	struct finder f;
+
+	finder_open(&f, names, module);
+	names_add(&wanted, ir_func_get(module, function)->name.n);
+	for (int i = 0; !found && i < MOST_CALLERS; i++) {
+		found = nearest_caller(&f, loops, count, &wanted);
+		if (!add_callers(&f, &wanted))
+			break;
+	}
+	free(wanted.at);
+	finder_close(&f);
+	return found;
+}
+
+/* --- by place */
+
 static const struct replay_loop *loop_at(const struct replay_loop *loops, uint32_t count,
                                          uint32_t line)
 {

@@ -146,6 +146,7 @@ struct vm {
 	func_id watched_func; /* the measured loop */
 	block_id watched_header;
 	bool reached;       /* it had an iteration */
+	uint32_t entries;   /* how often it was entered */
 	uint8_t leaving;    /* not 0: it is left where it can be; one more for each time */
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
@@ -174,6 +175,7 @@ struct vm {
 	bool healing;
 	struct val operands[PY_MOST_OPERANDS]; /* of the instruction that runs */
 	uint32_t operand_count;
+	struct val last_item; /* of the measured loop */
 	const struct frame *operands_of;
 	uint32_t operands_at;
 	/* One node of a graph that nothing is known of. */

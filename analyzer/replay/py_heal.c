@@ -131,18 +131,6 @@ static struct val stand_in(struct vm *vm, const struct frame *f, const struct co
 	return v;
 }
 
-/* What cannot be iterated is iterated as if nothing were known of it. */
-enum step heal_items(struct run *run, struct frame *f, const struct code_inst *in)
-{
-	struct val items = unknown_new(run->vm, "items");
-
-	vm_stand_in(run->vm, "items of a loop");
-	f->regs[0] = unknown_next(run->vm, AS(unknown, items));
-	slot_set(run->vm, slot_place(f, in->name), rp_iter(run->vm, items));
-	unref(run->vm, items);
-	return step_go(run, f, 0);
-}
-
 static enum step go_on(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct vm *vm = run->vm;

@@ -13,6 +13,8 @@ enum step step_go(struct run *run, struct frame *f, int which)
 		run->vm->on_iteration(run->vm, f, (block_id){to});
 		if (run->vm->halt)
 			return STEP_RAISE;
+	} else if (to == run->vm->watched_header.n && runs_watched(run->vm, f)) {
+		run->vm->entries++;
 	}
 	if (f->turns)
 		heal_turn(f, to, f->code->back_edge[from] & (1 << which));
@@ -113,6 +115,10 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 	if (!is_null(run->vm->exc) || run->vm->halt) {
 		unref(run->vm, item);
 		return STEP_RAISE;
+	}
+	if (main && run->vm->healing) {
+		heal_note_item(run->vm, item);
+		item = is_null(item) ? heal_next(run->vm, f, in, slot) : item;
 	}
 	/* Data that is not there leaves the measured loop without a turn. */
 	if (is_null(item) && main && run->vm->healing && !run->vm->reached)

@@ -47,8 +47,6 @@ static inline bool runs_watched(const struct vm *vm, const struct frame *f)
 /* --- py_heal.c, in a healing machine */
 /* A block is entered: loops but the measured one take few turns. */
 void heal_turn(struct frame *f, uint32_t to, bool again);
-/* The measured loop has nothing to go over: it is given something. */
-enum step heal_items(struct run *run, struct frame *f, const struct code_inst *in);
 /* The successor that has to be taken to reach the measured loop; -1: none has to. */
 int heal_way_in(const struct vm *vm, const struct frame *f);
 /* The successor that leaves a loop which has had its turns; -1: none has to. */
@@ -57,6 +55,15 @@ int heal_way_out(struct vm *vm, const struct frame *f);
 void heal_note(struct vm *vm, const struct frame *f, const struct code_inst *in);
 /* The frame's instruction raised: STEP_RAISE if that has to stand. */
 enum step heal_step(struct run *run, struct frame *f);
+
+/* --- py_heal_items.c */
+/* What the measured loop was given, and what it is given when that is used up after a
+ * few turns; PY_NULL: nothing. */
+void heal_note_item(struct vm *vm, struct val item);
+struct val heal_next(struct vm *vm, const struct frame *f, const struct code_inst *in,
+                     struct val *iterator);
+/* The measured loop has nothing to go over: it is given something. */
+enum step heal_items(struct run *run, struct frame *f, const struct code_inst *in);
 
 enum step step_load(struct run *run, struct frame *f, const struct code_inst *in);
 enum step step_store(struct run *run, struct frame *f, const struct code_inst *in);

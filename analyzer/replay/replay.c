@@ -92,23 +92,42 @@ void take_sample(struct replay *r)
 		s->peak_by_kind[k] = memory.peak_by_kind[k];
 	}
 	s->peak_bytes = memory.peak_bytes;
+	s->entry = r->vm->entries;
 	ag_reset_peak(ctx_of(r->vm));
 	measure_mark(r);
 	places_note(r);
 }
 
+static struct replay_stretch longest_stretch(const struct replay_result *result)
+{
+	struct replay_stretch longest = {0}, now = {0};
+
+	for (uint32_t i = 0; i < result->count; i++) {
+		if (i && result->samples[i].entry != result->samples[i - 1].entry)
+			now = (struct replay_stretch){.first = i};
+		now.count++;
+		longest = now.count >= longest.count ? now : longest;
+	}
+	return longest;
+}
+
 static void judge(struct replay *r)
 {
 	struct replay_result *result = r->result;
-	uint64_t *series = checked_alloc(result->count + 1, sizeof(*series));
+	uint64_t *bytes = checked_alloc(2 * (size_t)result->count + 2, sizeof(*bytes));
+	uint64_t *nodes = bytes + result->count + 1;
+	struct replay_stretch *stretch = &result->stretch;
 
-	for (uint32_t i = 0; i < result->count; i++)
-		series[i] = result->samples[i].live_bytes;
-	result->bytes = replay_verdict(series, result->count);
-	for (uint32_t i = 0; i < result->count; i++)
-		series[i] = result->samples[i].nodes;
-	result->nodes = replay_verdict(series, result->count);
-	free(series);
+	for (uint32_t i = 0; i < result->count; i++) {
+		bytes[i] = result->samples[i].live_bytes;
+		nodes[i] = result->samples[i].nodes;
+	}
+	result->bytes = replay_verdict(bytes, result->count);
+	result->nodes = replay_verdict(nodes, result->count);
+	*stretch = longest_stretch(result);
+	stretch->bytes = replay_verdict(bytes + stretch->first, stretch->count);
+	stretch->nodes = replay_verdict(nodes + stretch->first, stretch->count);
+	free(bytes);
 }
 
 /* A growth that comes every so many steps shows its rule only in several of them. */
@@ -135,6 +154,14 @@ static bool is_settled(const struct replay *r)
 	return true;
 }
 
+/* What piles up while the loop runs, and goes when it is left, is all there now. */
+static bool is_at_its_longest(const struct replay *r)
+{
+	const struct replay_stretch longest = longest_stretch(r->result);
+
+	return longest.first + longest.count == r->result->count;
+}
+
 static bool is_done(struct replay *r)
 {
 	const uint32_t count = r->result->count;
@@ -146,6 +173,8 @@ static bool is_done(struct replay *r)
 	if (wanted && r->request->settle && is_settled(r))
 		return true;
 	if (!wanted || count < wanted)
+		return false;
+	if (r->request->watch_count && count < 2 * wanted && !is_at_its_longest(r))
 		return false;
 	return count >= r->request->most_iterations || (count % wanted == 0 && has_rule(r));
 }
@@ -222,8 +251,12 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	if (!r->loop && request->line) {
 		/* The script's own loop, if it has one that comes by here. */
 		r->function = entry_function_at(request->module, request->line);
-		r->loop = replay_choose(request->module, loops, count, 0);
-		r->loop = innermost(r->loop, loops, count);
+		if (r->function.n)
+			r->loop = replay_choose_caller(request->names, request->module, loops,
+			                               count, r->function);
+		if (!r->loop)
+			r->loop = innermost(replay_choose(request->module, loops, count, 0), loops,
+			                    count);
 	}
 	if (!r->loop)
 		return;
@@ -235,13 +268,6 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	        r->loop->function ? keep_text(r, r->loop->function, strlen(r->loop->function))
 	                          : NULL;
 }
-
-enum attempt {
-	WITHOUT_NUMBERS, /* until they are needed */
-	WITH_NUMBERS,
-	STOOD_IN, /* without, whatever needs them */
-	HEALED,   /* and instructions that raise are stood in for */
-};
 
 /* Until the loop is reached, if there is another way to it. */
 static uint64_t patience(const struct replay_budget *budget)
@@ -257,34 +283,34 @@ static const struct replay_budget *budget_of(const struct replay *r)
 	return r->request->budget ? r->request->budget : &replay_default_budget;
 }
 
-static void vm_start(struct replay *r, enum attempt attempt)
+static void vm_start(struct replay *r, enum replay_attempt attempt)
 {
 	const struct replay_request *request = r->request;
 	const struct replay_budget *budget = budget_of(r);
 	struct vm_limits limits = {budget->steps, budget->host_bytes, budget->seconds};
 	struct ag_options options = {.byte_cap = budget->live_bytes, .node_cap = budget->nodes};
 
-	options.meta = attempt != WITH_NUMBERS;
+	options.meta = attempt != REPLAY_WITH_NUMBERS;
 	options.byte_cap *= options.meta ? BYTES_WITHOUT_DATA : 1;
 	options.work_cap = budget->work > 0 ? budget->work : replay_default_budget.work;
 	options.work_cap *= request->values ? WORK_FOR_OUTPUT : 1;
-	if (attempt == HEALED) {
+	if (attempt == REPLAY_HEALED) {
 		limits.steps /= HEALED_SHARE;
 		limits.seconds /= HEALED_SHARE;
 	} else if (request->heal) {
 		limits.steps = patience(budget);
 	}
-	r->most_steps = attempt == HEALED ? limits.steps : budget->steps;
+	r->most_steps = attempt == REPLAY_HEALED ? limits.steps : budget->steps;
 	r->vm = vm_open(request->names, &limits);
 	r->vm->user = r;
-	r->vm->lazy = attempt == WITHOUT_NUMBERS;
-	r->vm->healing = r->vm->forgiving = attempt == HEALED;
+	r->vm->lazy = attempt == REPLAY_WITHOUT_NUMBERS;
+	r->vm->healing = r->vm->forgiving = attempt == REPLAY_HEALED;
 	r->vm->on_stand_in = note_stand_in;
 	r->vm->find_module = find_module;
 	modules_offer(r->vm);
 	torch_open(r->vm, &options);
 	torch_of(r->vm)->assumptions = r->assumptions;
-	torch_of(r->vm)->exact = attempt != HEALED;
+	torch_of(r->vm)->exact = attempt != REPLAY_HEALED;
 	if (r->loop) {
 		r->vm->watched = request->module;
 		r->vm->on_iteration = on_iteration;
@@ -299,7 +325,7 @@ static void vm_start(struct replay *r, enum attempt attempt)
 }
 
 /* Why it ended says whether another attempt has to be made. */
-static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
+static enum vm_halt attempt_run(struct replay *r, enum replay_attempt attempt)
 {
 	struct replay_result *result = r->result;
 	enum vm_halt halt;
@@ -330,18 +356,31 @@ static enum vm_halt attempt_run(struct replay *r, enum attempt attempt)
 	return halt;
 }
 
+static bool shows_growth(const struct replay_result *result)
+{
+	return replay_grows(result->bytes.kind) || replay_grows(result->nodes.kind) ||
+	       replay_grows(result->stretch.bytes.kind) || replay_grows(result->stretch.nodes.kind);
+}
+
+/* Whether something piles up in it cannot be said of a loop that is left too soon. */
+static bool says_little(const struct replay_request *request, const struct replay_result *result)
+{
+	return result->count < request->heal ||
+	       (request->prolong && !shows_growth(result) && result->stretch.count < request->heal);
+}
+
 /* With numbers if they are needed, without them if that is too much; what raises is
  * stood in for if too little was measured. */
 static bool try_again(const struct replay_request *request, const struct replay_result *result,
-                      enum vm_halt halt, enum attempt *attempt)
+                      enum vm_halt halt, enum replay_attempt *attempt)
 {
-	if (*attempt == WITHOUT_NUMBERS && halt == VM_HALT_VALUES)
-		*attempt = WITH_NUMBERS;
-	else if (*attempt == WITH_NUMBERS && !request->values &&
+	if (*attempt == REPLAY_WITHOUT_NUMBERS && halt == VM_HALT_VALUES)
+		*attempt = REPLAY_WITH_NUMBERS;
+	else if (*attempt == REPLAY_WITH_NUMBERS && !request->values &&
 	         (halt == VM_HALT_WORK || halt == VM_HALT_BYTES))
-		*attempt = STOOD_IN;
-	else if (*attempt != HEALED && request->heal && result->count < request->heal)
-		*attempt = HEALED;
+		*attempt = REPLAY_STOOD_IN;
+	else if (*attempt != REPLAY_HEALED && request->heal && says_little(request, result))
+		*attempt = REPLAY_HEALED;
 	else
 		return false;
 	return true;
@@ -349,22 +388,30 @@ static bool try_again(const struct replay_request *request, const struct replay_
 
 struct replay_result replay_run(const struct replay_request *request)
 {
-	struct replay_result result;
+	struct replay_result result = {0}, before = {0};
 	struct replay r;
 	struct assumptions assumptions = {0};
 	struct arena scratch = {0};
-	enum attempt attempt = request->values ? WITH_NUMBERS : WITHOUT_NUMBERS;
+	enum replay_attempt attempt = request->values ? REPLAY_WITH_NUMBERS : request->attempt,
+	                    last = attempt;
 	enum vm_halt halt;
 
 	do {
-		result = (struct replay_result){.exact = true};
+		before = last == REPLAY_HEALED ? before : result;
+		last = attempt;
+		result = (struct replay_result){.exact = true, .attempt = attempt};
 		assumptions.nodes.count = 0;
 		r = (struct replay){
 		        .request = request, .result = &result, .assumptions = &assumptions};
 		choose_loop(&r, &scratch);
 		halt = attempt_run(&r, attempt);
-	} while (try_again(request, &result, halt, &attempt) || assumed_again(&assumptions));
-	judge(&r);
+		judge(&r);
+		if (!try_again(request, &result, halt, &attempt) && !assumed_again(&assumptions))
+			break;
+		assumptions.proved_only &= last == attempt;
+	} while (true);
+	if (attempt == REPLAY_HEALED && before.count >= request->heal && !shows_growth(&result))
+		result = before;
 	assumed_release(&assumptions);
 	arena_release(&scratch);
 	return result;

@@ -22,6 +22,14 @@ enum {
 	REPLAY_MOST_WATCHED = 64,
 };
 
+/* Each is made only if the ones before it could not say enough. */
+enum replay_attempt {
+	REPLAY_WITHOUT_NUMBERS, /* until they are needed */
+	REPLAY_WITH_NUMBERS,
+	REPLAY_STOOD_IN, /* without, whatever needs them */
+	REPLAY_HEALED,   /* and instructions that raise are stood in for */
+};
+
 enum replay_kind {
 	REPLAY_UNKNOWN, /* too few iterations */
 	REPLAY_FLAT,
@@ -43,6 +51,13 @@ struct replay_sample {
 	uint64_t by_kind[REPLAY_KINDS];
 	/* the most that was alive since the sample before, and what it was */
 	uint64_t peak_bytes, peak_by_kind[REPLAY_KINDS];
+	uint32_t entry; /* how often the loop had been entered by then */
+};
+
+/* Iterations between entering the loop and leaving it. */
+struct replay_stretch {
+	uint32_t first, count;
+	struct replay_verdict bytes, nodes;
 };
 
 /* One link of what holds the memory: "history" holds "list" at a line. */
@@ -75,6 +90,8 @@ struct replay_request {
 	uint32_t most_iterations;       /* go on to these while the series has no rule */
 	/* Fewer iterations than these before an exception: what raises is stood in for. */
 	uint32_t heal;
+	bool prolong; /* the same if the loop is always left before them, and nothing grows */
+	enum replay_attempt attempt; /* the first that is made; of a result, or 0 */
 	bool settle; /* stop before, when growth has been the same for long enough */
 	bool values; /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
@@ -99,6 +116,7 @@ struct replay_seen {
 };
 
 struct replay_result {
+	enum replay_attempt attempt;
 	uint32_t loop_line; /* 0: no loop was found */
 	uint32_t loop_end;
 	const char *loop_kind;     /* "backward", "backward-call", "model", "plain" */
@@ -106,7 +124,8 @@ struct replay_result {
 	struct replay_sample *samples;
 	uint32_t count;
 	struct replay_verdict bytes, nodes;
-	bool exact; /* nothing was stood in for */
+	struct replay_stretch stretch; /* the longest */
+	bool exact;                    /* nothing was stood in for */
 	const char *stand_ins[REPLAY_MAX_STAND_INS];
 	uint32_t stand_in_count;
 	struct replay_link chain[REPLAY_MAX_CHAIN];
@@ -148,8 +167,13 @@ uint32_t replay_loops(struct arena *arena, const struct intern *names,
 const struct replay_loop *replay_choose(const struct ir_module *module,
                                         const struct replay_loop *loops, uint32_t count,
                                         uint32_t line);
+/* The innermost loop that calls the function, or one that calls it; NULL: none by name. */
+const struct replay_loop *replay_choose_caller(struct intern *names, const struct ir_module *module,
+                                               const struct replay_loop *loops, uint32_t count,
+                                               func_id function);
 
 /* --- verdict.c: as the measuring script on real PyTorch decides */
 struct replay_verdict replay_verdict(const uint64_t *series, uint32_t count);
+bool replay_grows(enum replay_kind kind);
 
 #endif

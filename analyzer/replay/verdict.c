@@ -12,6 +12,11 @@ const char *replay_kind_name(enum replay_kind kind)
 	return names[kind];
 }
 
+bool replay_grows(enum replay_kind kind)
+{
+	return kind == REPLAY_LINEAR || kind == REPLAY_SUPERLINEAR;
+}
+
 /* The smallest p with which the differences repeat, 0: none. */
 static uint32_t period_of(const double *diffs, uint32_t n)
 {

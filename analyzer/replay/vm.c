@@ -48,6 +48,7 @@ void vm_close(struct vm *vm)
 	struct obj *o;
 
 	heal_forget(vm);
+	slot_set(vm, &vm->last_item, val_null());
 	vm->at_close = true;
 	for (o = vm->first.next; o != &vm->first; o = o->next)
 		if (vm->kinds[o->kind].release)
