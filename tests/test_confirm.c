@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/program.h"
@@ -100,6 +101,61 @@ START_TEST(what_the_loop_around_clears_is_confirmed_within_it)
 }
 END_TEST
 
+/* The replay does not get to the call, so that nothing is known of the model. */
+#define PREDICT(body, result)                                                                      \
+	"import sys, torch\nfrom elsewhere import data\ndef predict(model, data):\n"               \
+	"    model.eval()\n    outs = []\n    with torch.no_grad():\n"                             \
+	"        for step, x in enumerate(data):\n"                                                \
+	"            x = x.cuda()\n" body "    return " result "\nif sys.argv[1:]:\n"              \
+	"    predict(torch.nn.Linear(3, 4).cuda(), data)\n"
+#define MEAN                                                                                       \
+	"def mean(out, y):\n    n = (y != 3).sum()\n"                                              \
+	"    return torch.cat([a.exp() for a in out.split(4)]).sum() / n.maximum("                 \
+	"torch.ones_like(n))\n"
+#define DESCEND                                                                                    \
+	"import torch\nnet = torch.nn.Linear(6, 2).cuda()\n"                                       \
+	"opt = torch.optim.SGD(net.parameters(), lr=0.1)\nkept = []\n"                             \
+	"for i in range(1000):\n    out = net(torch.randn(8, 6).cuda())\n"                         \
+	"    loss = out.pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n"                 \
+	"    opt.step()\n    if (i + 1) % 50 == 0:\n"
+
+/* Found, and whether the replay confirms it. */
+static const struct {
+	const char *program;
+	bool found, confirmed;
+} piles[] = {
+        {PREDICT("            outs.append(model(x).float())\n", "torch.cat(outs).cpu()"), true,
+         true},
+        {PREDICT("            outs.append(model(x).float().cpu())\n", "torch.cat(outs)"), false,
+         false},
+        /* a number each, however it comes about */
+        {MEAN PREDICT("            loss = mean(model(x), x)\n            outs.append(loss)\n",
+                      "torch.stack(outs).mean()"),
+         true, false},
+        /* every fiftieth step */
+        {DESCEND "        kept.append(out.detach())\n", true, true},
+        {DESCEND "        kept.append(out.detach().sum())\n", false, false},
+};
+
+static void expect(const char *program, const char *options, const char *code, bool there)
+{
+	struct program_run run;
+	char arguments[128];
+
+	temp_tree_add_text("train.py", program);
+	snprintf(arguments, sizeof(arguments), "check --isolated --no-cache %s train.py", options);
+	run = program_run(&arena, NULL, arguments);
+	ck_assert_msg((strstr(run.out, code) != NULL) == there, "%s\n%s", program, run.out);
+}
+
+START_TEST(what_piles_up_is_confirmed_by_more_than_numbers)
+{
+	expect(piles[_i].program, "--confirm never", "GL401", piles[_i].found);
+	expect(piles[_i].program, "--confirm always --min-confidence confirmed", "GL401",
+	       piles[_i].confirmed);
+}
+END_TEST
+
 Suite *confirm_suite(void);
 
 Suite *confirm_suite(void)
@@ -112,6 +168,8 @@ Suite *confirm_suite(void)
 	                    (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_loop_test(tests, what_the_loop_around_clears_is_confirmed_within_it, 0,
 	                    (int)(sizeof(nested) / sizeof(nested[0])));
+	tcase_add_loop_test(tests, what_piles_up_is_confirmed_by_more_than_numbers, 0,
+	                    (int)(sizeof(piles) / sizeof(piles[0])));
 	suite_add_tcase(suite, tests);
 	return suite;
 }

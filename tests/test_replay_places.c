@@ -54,6 +54,22 @@ static const struct {
           "        p.requires_grad = False\n    for x in loader:\n        out = model(x)\n",
           "model(x)"},
          false},
+        /* a function that nobody calls has what decorates it */
+        {{"import torch\n@torch.no_grad()\ndef evaluate(model, loader):\n    model.eval()\n"
+          "    for x in loader:\n        out = model(x)\n",
+          "model(x)"},
+         false},
+        {{"import torch\nclass Run:\n    @torch.no_grad()\n    def evaluate(self, model, loader):\n"
+          "        model.eval()\n        for x in loader:\n            out = model(x)\n",
+          "model(x)"},
+         false},
+        /* a call whose inside raises in every step */
+        {{"def run(model, x):\n    return model(x)[None.size]\n"
+          "def evaluate(model, loader):\n    model.eval()\n    for x in loader:\n"
+          "        a, b = run(model, x)\n",
+          "run(model, x)"},
+         true},
+        /* known to carry a graph by nothing but what the caller says */
         {{"def evaluate(score, loader):\n    for x in loader:\n        out = score(x)\n",
           "score(x)"},
          true},
@@ -65,7 +81,6 @@ START_TEST(graphs_that_no_backward_uses_are_seen)
 
 	ck_assert_uint_ge(r.count, REPLAY_LEAST);
 	ck_assert_uint_ge(r.watched[0], REPLAY_LEAST);
-	/* The last is known to carry a graph by nothing but what the caller says. */
 	ck_assert_msg(recorded[_i].recorded ? r.seen[0].recorded == r.watched[0]
 	                                    : r.seen[0].recorded == 0,
 	              "recorded in %u of %u", r.seen[0].recorded, r.watched[0]);
@@ -190,6 +205,38 @@ START_TEST(what_is_caught_is_not)
 }
 END_TEST
 
+/* Whether 'got' is printed in every step. */
+static const struct watched handled[] = {
+        /* what nobody handles goes on through a with, and is healed where it is raised */
+        {"import torch\ndef run(loader):\n    for x in loader:\n        with torch.no_grad():\n"
+         "            size = [].pop()\n            print('got')\n",
+         "print('got')"},
+        /* a handler for something else does not take it */
+        {"def run(loader):\n    for x in loader:\n        try:\n            size = [].pop()\n"
+         "        except KeyError:\n            print('no')\n        except IndexError:\n"
+         "            print('got')\n",
+         "print('got')"},
+        /* a key that nothing is known of may be the one that is asked for */
+        {"def run(loader):\n    for x in loader:\n        batch = {k: v.cuda() for k, v in "
+         "x.items()}\n"
+         "        if batch['size'] is not None:\n            print('got')\n",
+         "print('got')"},
+        /* what other code would have set up */
+        {"class Run:\n    rate = None\n    def run(self, loader):\n        for x in loader:\n"
+         "            self.rate[:] = 1\n            print('got')\n",
+         "print('got')"},
+};
+
+START_TEST(exceptions_go_where_they_are_handled)
+{
+	struct replay_result r = run_watched(&handled[_i], false);
+
+	ck_assert_uint_ge(r.count, REPLAY_LEAST);
+	ck_assert_msg(r.watched[0] == r.count, "%u of %u", r.watched[0], r.count);
+	ck_assert_ptr_null(strstr(r.output, "no"));
+}
+END_TEST
+
 /* --- a curve that is settled */
 
 START_TEST(the_same_growth_is_settled)
@@ -223,6 +270,8 @@ Suite *replay_places_suite(void)
 	tcase_add_loop_test(tests, what_raises_is_stood_in_for, 0,
 	                    (int)(sizeof(broken) / sizeof(broken[0])));
 	tcase_add_test(tests, what_is_caught_is_not);
+	tcase_add_loop_test(tests, exceptions_go_where_they_are_handled, 0,
+	                    (int)(sizeof(handled) / sizeof(handled[0])));
 	tcase_add_test(tests, the_same_growth_is_settled);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -10,9 +10,10 @@
 enum {
 	AUTO_STEPS = 16,
 	ALWAYS_STEPS = REPLAY_STEPS,
+	LATE_STEPS = 512,     /* to a place that every hundredth step comes by */
 	REFUTING_STEPS = 12,  /* fewer tell nothing of what grows late */
 	AUTO_FIX_REPLAYS = 6, /* for a loop */
-	LEAST_PILED = 32,     /* bytes in a step */
+	LEAST_PILED = 32,     /* bytes */
 	ALWAYS_FIX_REPLAYS = 24,
 };
 
@@ -37,6 +38,7 @@ struct file_confirm {
 	struct arena arena; /* results, until they are copied */
 	VEC(struct finding *) findings;
 	VEC(struct span) places; /* theirs, as far as they are watched */
+	uint64_t tensors;        /* of them, as bits */
 	VEC(struct replay_place) born;
 	bool retains; /* one of the findings is about a graph that is retained */
 	VEC(struct measured_loop) loops;
@@ -76,9 +78,11 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .prolong = true,
 	        .settle = true,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,
+	        .rare = always,
 	        .budget = always ? NULL : &auto_budget,
 	        .watch = confirm->places.at,
 	        .watch_count = confirm->places.count,
+	        .tensors = confirm->tensors,
 	        .follow_retained = confirm->retains,
 	        .born = confirm->born.at,
 	        .born_count = confirm->born.count,
@@ -185,10 +189,23 @@ static const char *what_shows(const struct replay_result *result, uint32_t place
 	}
 }
 
-/* Whether what piles up without a graph is more than numbers. */
-static bool piles_up(const struct finding_replay *replay, const struct finding *finding)
+/* Bytes in a step, in one run of the loop if the loop around it clears them. */
+static double piled_bytes(const struct replay_result *result)
 {
-	return finding->rule->shown == SHOWN_TENSORS && replay->bytes_per_step >= LEAST_PILED;
+	if (replay_grows(result->bytes.kind))
+		return result->bytes.slope;
+	return replay_grows(result->stretch.bytes.kind) ? result->stretch.bytes.slope : 0;
+}
+
+/* Whether what piles up without a graph is more than numbers, each time that it is stored. */
+static bool piles_up(const struct replay_result *result, uint32_t place,
+                     const struct finding *finding)
+{
+	const uint32_t ran = place < REPLAY_MOST_WATCHED && result->watched ? result->watched[place]
+	                                                                    : result->count;
+
+	return finding->rule->shown == SHOWN_TENSORS && ran &&
+	       piled_bytes(result) * result->count / ran >= LEAST_PILED;
 }
 
 /* Cleared by the loop around, over and over. */
@@ -228,7 +245,7 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	}
 	if (finding->rule->shown == SHOWN_UNUSED_GRAPH ||
 	    !(result->exact || finding->confidence >= CONFIDENCE_CERTAIN ||
-	      piles_up(replay, finding)))
+	      piles_up(result, place, finding)))
 		return;
 	if (replay->verdict >= EVIDENCE_LINEAR) {
 		finding->confidence = CONFIDENCE_CONFIRMED;
@@ -305,7 +322,6 @@ static void fix_loop(struct run *run, struct file_confirm *confirm,
 	        .most_replays = always ? ALWAYS_FIX_REPLAYS : AUTO_FIX_REPLAYS,
 	};
 
-	search.request.watch_count = 0;
 	for (uint32_t i = 0; i < confirm->findings.count; i++) {
 		struct finding *finding = confirm->findings.at[i];
 		const uint32_t line = line_of(finding);
@@ -365,6 +381,9 @@ void run_confirm(struct run *run)
 		file = confirm_for(&confirm, finding->source);
 		if (!file)
 			continue;
+		if (finding->rule->shown == SHOWN_TENSORS &&
+		    file->places.count < REPLAY_MOST_WATCHED)
+			file->tensors |= UINT64_C(1) << file->places.count;
 		vec_push(&run->arena, &file->findings, finding);
 		vec_push(&run->arena, &file->places, finding->span);
 		note_births(&run->arena, file, finding);

@@ -45,6 +45,33 @@ static uint32_t moved_line(const struct source *source, const struct source *fix
 	return source_line_at(fixed, fix_move(edits, at)) + 1;
 }
 
+/* To where the same text stands: what is added behind it is not its own. */
+static struct span moved_span(const edit_list *edits, struct span span)
+{
+	if (span.end > span.start)
+		span.end = fix_move(edits, span.end - 1) + 1;
+	span.start = fix_move(edits, span.start);
+	return span;
+}
+
+static void move_places(struct replay_request *request, const edit_list *edits,
+                        const struct source *from, const struct source *to)
+{
+	struct replay_place *born =
+	        arena_array(request->arena, struct replay_place, request->born_count + 1);
+	struct span *watch = arena_array(request->arena, struct span, request->watch_count + 1);
+
+	for (uint32_t i = 0; i < request->born_count; i++) {
+		born[i] = request->born[i];
+		if (born[i].source == from)
+			born[i] = (struct replay_place){to, moved_span(edits, born[i].span)};
+	}
+	for (uint32_t i = 0; i < request->watch_count; i++)
+		watch[i] = moved_span(edits, request->watch[i]);
+	request->born = born;
+	request->watch = watch;
+}
+
 struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
                                 const struct replay_result *before)
 {
@@ -60,6 +87,7 @@ struct replay_result fix_replay(const struct replay_request *request, const edit
 	edited.line = moved_line(source, fixed, edits, before->loop_line);
 	edited.iterations = before->count;
 	edited.attempt = before->attempt;
+	move_places(&edited, edits, source, fixed);
 	return replay_run(&edited);
 }
 

@@ -69,7 +69,8 @@ static struct val argument_for(struct vm *vm, const struct function *fn, struct 
 	return is_kind(global, K_INSTANCE) ? ref(global) : unknown_new(vm, "%s", name->at);
 }
 
-static struct val call_with_stand_ins(struct vm *vm, struct function *fn, struct val self)
+static struct val call_with_stand_ins(struct vm *vm, const struct function *fn, struct val callee,
+                                      struct val self)
 {
 	struct list *args = list_new(vm, 4);
 	struct dict *kw = dict_new(vm);
@@ -94,25 +95,55 @@ static struct val call_with_stand_ins(struct vm *vm, struct function *fn, struct
 		else
 			list_push(vm, args, v);
 	}
-	result = rp_call(vm, val_obj(fn), args->at, args->count, kw);
+	result = rp_call(vm, callee, args->at, args->count, kw);
 	unref_obj(vm, args);
 	unref_obj(vm, kw);
 	return result;
 }
 
-/* The class whose namespace holds the function, for an instance to call it on. */
-static struct cls *class_of_function(struct vm *vm, const struct function *fn)
-{
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
-		struct cls *c = (struct cls *)(void *)o;
+/* --- what a function is called by */
 
-		if (o->kind != K_CLASS || !c->ns)
-			continue;
-		for (uint32_t i = 0; i < c->ns->used; i++)
-			if (c->ns->at[i].value.tag == PY_OBJECT &&
-			    c->ns->at[i].value.as.o == &fn->h)
-				return c;
-	}
+enum { MOST_DECORATORS = 4 };
+
+/* A function as the program calls it. */
+struct called {
+	struct function *fn;
+	struct val callee; /* itself, or what decorates it */
+	struct val self;   /* PY_NULL: it has none */
+};
+
+/* Whether it is the function, or made around it: a decorator's result. */
+static bool is_around(struct vm *vm, struct val v, const struct function *fn, int depth)
+{
+	const struct function *outer = is_kind(v, K_FUNCTION) ? AS(function, v) : NULL;
+	struct val inner;
+
+	if (v.tag != PY_OBJECT || v.as.o == &fn->h || depth == MOST_DECORATORS)
+		return v.tag == PY_OBJECT && v.as.o == &fn->h;
+	if (is_kind(v, K_DESCRIPTOR))
+		return is_around(vm, AS(descriptor, v)->get, fn, depth + 1);
+	inner = v.as.o->attrs ? dict_get_str(vm, v.as.o->attrs, vm->n[PN_wrapped]) : val_null();
+	if (!is_null(inner))
+		return is_around(vm, inner, fn, depth + 1);
+	for (uint32_t i = 0; outer && outer->captured && i < outer->code->nslots; i++)
+		if (is_kind(outer->captured[i], K_CELL) &&
+		    is_around(vm, AS(cell, outer->captured[i])->value, fn, depth + 1))
+			return true;
+	return false;
+}
+
+static bool finds_in(struct vm *vm, struct dict *ns, const struct function *fn, struct val *found)
+{
+	*found = ns ? dict_get_str(vm, ns, fn->name) : val_null();
+	return is_around(vm, *found, fn, 0);
+}
+
+/* The class whose namespace holds the function, for an instance to call it on. */
+static struct cls *class_of_function(struct vm *vm, const struct function *fn, struct val *found)
+{
+	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next)
+		if (o->kind == K_CLASS && finds_in(vm, ((struct cls *)(void *)o)->ns, fn, found))
+			return (struct cls *)(void *)o;
 	return NULL;
 }
 
@@ -130,7 +161,7 @@ static struct val instance_for(struct vm *vm, struct cls *cls)
 	cls->flags |= CLS_OPAQUE;
 	if (!is_kind(init, K_FUNCTION))
 		return made;
-	self = call_with_stand_ins(vm, AS(function, init), made);
+	self = call_with_stand_ins(vm, AS(function, init), init, made);
 	if (is_null(self) && !vm->halt)
 		exc_clear(vm);
 	unref(vm, self);
@@ -146,6 +177,39 @@ static struct function *function_of(struct vm *vm, const struct ir_module *ir, f
 			return fn;
 	}
 	return NULL;
+}
+
+static struct called called_open(struct vm *vm, struct function *fn)
+{
+	struct called c = {.fn = fn, .callee = val_obj(fn)};
+	struct val found;
+	struct cls *cls = class_of_function(vm, fn, &found);
+	const struct descriptor *d =
+	        cls && is_kind(found, K_DESCRIPTOR) ? AS(descriptor, found) : NULL;
+
+	if (d)
+		c.callee = d->get;
+	else if (cls || finds_in(vm, fn->module->ns, fn, &found))
+		c.callee = found;
+	ref(c.callee);
+	fn->h.refs++;
+	if (d && d->what == DESC_CLASSMETHOD)
+		c.self = ref_obj(cls);
+	else if (cls && !(d && d->what == DESC_STATICMETHOD))
+		c.self = instance_for(vm, cls);
+	return c;
+}
+
+static struct val call_it(struct vm *vm, const struct called *c)
+{
+	return call_with_stand_ins(vm, c->fn, c->callee, c->self);
+}
+
+static void called_close(struct vm *vm, struct called *c)
+{
+	unref(vm, c->self);
+	unref(vm, c->callee);
+	unref_obj(vm, c->fn);
 }
 
 /* The function of a line that no loop is around; it is called again and again,
@@ -170,17 +234,16 @@ static struct val call_repeatedly(struct replay *r)
 	struct vm *vm = r->vm;
 	uint32_t calls = r->request->iterations ? r->request->iterations : REPLAY_STEPS;
 	struct function *fn = function_of(vm, r->request->module, r->function);
-	struct cls *cls = fn ? class_of_function(vm, fn) : NULL;
-	struct val self, result = val_none();
+	struct val result = val_none();
+	struct called called;
 
 	if (!fn)
 		return result;
-	fn->h.refs++;
-	self = cls ? instance_for(vm, cls) : val_null();
+	called = called_open(vm, fn);
 	r->result->loop_kind = "function";
 	r->result->loop_line = r->request->line;
 	for (uint32_t i = 0; i < calls && !is_null(result) && !vm->halt; i++) {
-		slot_set(vm, &result, call_with_stand_ins(vm, fn, self));
+		slot_set(vm, &result, call_it(vm, &called));
 		if (is_null(result))
 			break;
 		if (str_is(fn->name, "training_step"))
@@ -190,8 +253,7 @@ static struct val call_repeatedly(struct replay *r)
 	}
 	if (!r->result->chain_count)
 		measure_chain(r);
-	unref(vm, self);
-	unref_obj(vm, fn);
+	called_close(vm, &called);
 	return result;
 }
 
@@ -226,24 +288,20 @@ static struct val run_function(struct replay *r)
 	struct vm *vm = r->vm;
 	func_id id = r->loop->func;
 	struct function *fn = NULL;
-	struct cls *cls;
-	struct val self = val_null(), result;
+	struct called called;
+	struct val result;
 	uint32_t calls = 0;
 
 	while (id.n > 1 && !(fn = function_of(vm, r->request->module, id)))
 		id = ir_func_get(r->request->module, id)->parent;
 	if (!fn)
 		return val_none();
-	fn->h.refs++;
-	cls = class_of_function(vm, fn);
-	if (cls)
-		self = instance_for(vm, cls);
+	called = called_open(vm, fn);
 	do {
-		result = vm->halt ? val_null() : drained(vm, call_with_stand_ins(vm, fn, self));
+		result = vm->halt ? val_null() : drained(vm, call_it(vm, &called));
 		needs_returned(r, result);
 	} while (calls_again(r, result, ++calls));
-	unref(vm, self);
-	unref_obj(vm, fn);
+	called_close(vm, &called);
 	return result;
 }
 

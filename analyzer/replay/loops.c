@@ -414,3 +414,26 @@ const struct replay_loop *replay_choose(const struct ir_module *module,
 	}
 	return NULL;
 }
+
+uint32_t replay_rare_steps(const struct ir_module *module, const struct replay_loop *loop)
+{
+	const struct ir_func *func = ir_func_get(module, loop->func);
+	const struct span span = func->loops.at[loop->loop.n].span;
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i < func->insts.count; i++) {
+		const struct ir_inst *inst = &func->insts.at[i], *by;
+		unsigned long steps;
+
+		if (inst->op != OP_binary || inst->sub != SUB_binary_modulo ||
+		    inst->span.start < span.start || inst->span.end > span.end)
+			continue;
+		by = &func->insts.at[ir_args(func, inst)[1].value.n];
+		if (by->op != OP_const || by->sub != SUB_const_int)
+			continue;
+		steps = strtoul(intern_chars(module->names, (sym_id){by->name}, NULL), NULL, 0);
+		if (steps <= REPLAY_MOST_STEPS && steps > most)
+			most = (uint32_t)steps;
+	}
+	return most;
+}

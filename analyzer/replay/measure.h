@@ -29,6 +29,7 @@ struct replay {
 	const struct replay_loop *loop; /* NULL: none */
 	block_id header;
 	uint64_t most_steps;                  /* once the loop runs */
+	uint32_t rare_every;                  /* steps that a place of the loop may wait for */
 	func_id function;                     /* of a line without a loop around it; 0: none */
 	uint32_t capacity;                    /* of result->samples */
 	uint64_t *node_marks, *storage_marks; /* newest ids at each sample */

@@ -19,6 +19,8 @@ static void place_ran(struct vm *vm, uint32_t index, struct val stored)
 	struct replay *r = vm->user;
 
 	r->ran |= UINT64_C(1) << index;
+	if (r->request->tensors >> index & 1)
+		unknown_to_tensors(vm, stored, 0);
 	if (is_kind(stored, K_TENSOR))
 		r->stored |= UINT64_C(1) << index;
 	r->at_place = index + 1;

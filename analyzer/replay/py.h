@@ -153,7 +153,7 @@ struct vm {
 	/* Spans of `watched`: called when what is last in one of them runs. */
 	const struct span *watch;
 	uint32_t watch_count; /* at most PY_MOST_WATCHED */
-	/* `stored` is what an attribute is set to, else PY_NULL. */
+	/* `stored` is what is put somewhere there, else PY_NULL. */
 	void (*on_watched)(struct vm *vm, uint32_t index, struct val stored);
 	/* Whether what is made there has a graph, as is known without running it, and
 	 * what it turned out to be (borrowed), at which watched place, from 1. */
@@ -436,6 +436,8 @@ bool module_star(struct vm *vm, struct module *from, struct module *into);
 /* --- py_unknown.c */
 struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
 struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name);
+/* Whether what a tensor gives under that name has no graph, and what it is. */
+bool unknown_loses_graph(const struct str *name, enum unknown_form *form);
 struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
                         struct dict *kw);
 struct val unknown_next(struct vm *vm, struct unknown *u);  /* an item of an iteration */

@@ -113,22 +113,32 @@ static bool ends_on_purpose(struct vm *vm)
 	return false;
 }
 
+/* A call that nobody knows how to make: it gives what an unknown one would. */
+static struct val stand_in_call(struct vm *vm, const struct code_inst *in, struct val *a,
+                                uint32_t n)
+{
+	struct val callee = unknown_new(vm, "%s", in->str ? in->str->at : "call"), v;
+
+	v = unknown_call(vm, callee, a, n, NULL);
+	unref(vm, callee);
+	return v;
+}
+
 static struct val stand_in(struct vm *vm, const struct frame *f, const struct code_inst *in)
 {
-	struct val callee, v;
+	/* Else it raised in what it had called, and they are gone. */
+	const bool there = vm->operands_of == f && vm->operands_at == f->pc && vm->operand_count;
 
-	if (vm->operands_of != f || vm->operands_at != f->pc || !vm->operand_count)
+	if (in->op == OP_call && !there)
+		return stand_in_call(vm, in, NULL, 0);
+	if (!there)
 		return unknown_new(vm, "%s", in->str ? in->str->at : "result");
 	if (in->op != OP_call)
 		return vm->opaque ? vm->opaque(vm, vm->operands, vm->operand_count, "operation")
 		                  : unknown_new(vm, "result");
-	callee = vm->operands[0];
-	if (is_kind(callee, K_NATIVE) && vm->opaque)
+	if (is_kind(vm->operands[0], K_NATIVE) && vm->opaque)
 		return vm->opaque(vm, vm->operands + 1, vm->operand_count - 1, "call");
-	callee = unknown_new(vm, "%s", in->str ? in->str->at : "call");
-	v = unknown_call(vm, callee, vm->operands + 1, vm->operand_count - 1, NULL);
-	unref(vm, callee);
-	return v;
+	return stand_in_call(vm, in, vm->operands + 1, vm->operand_count - 1);
 }
 
 static enum step go_on(struct run *run, struct frame *f, const struct code_inst *in)
@@ -148,6 +158,8 @@ static enum step go_on(struct run *run, struct frame *f, const struct code_inst 
 		return STEP_NEXT;
 	v = stand_in(vm, f, in);
 	heal_forget(vm);
+	if (in->born && !is_null(v))
+		vm->on_born(vm, v, in->watch);
 	return reg_put(f, in, v);
 }
 

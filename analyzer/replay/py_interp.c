@@ -54,12 +54,13 @@ static int choose(const struct ir_func *func, uint32_t block)
 	return !cfg_in_loop(func, b->succ[0], b->loop) && cfg_in_loop(func, b->succ[1], b->loop);
 }
 
-/* A check that fails for want of what other code would have set up. */
+/* A check that fails for want of what other code would have set up; an exception that
+ * nobody wants goes on. */
 static int forgive(const struct frame *f, int chosen)
 {
 	const struct ir_block *b = &f->code->func->blocks.at[f->block];
 
-	return leads_to_raise(f->code->func, b->succ[chosen]) &&
+	return is_null(f->handled) && leads_to_raise(f->code->func, b->succ[chosen]) &&
 	                       !leads_to_raise(f->code->func, b->succ[!chosen])
 	               ? !chosen
 	               : chosen;
@@ -301,6 +302,26 @@ static enum step step_caught(struct run *run, struct frame *f, const struct code
 
 static enum step step_one(struct run *run, struct frame *f, const struct code_inst *in);
 
+/* The last operand is what a container is given, too. */
+static struct val stored_there(const struct frame *f, const struct code_inst *in)
+{
+	const uint32_t least = in->op == OP_store ? 1 : 2;
+
+	if (in->nargs < least)
+		return val_null();
+	switch ((enum ir_op)in->op) {
+	case OP_store:
+	case OP_store_attr:
+	case OP_store_item:
+	case OP_call:
+	case OP_inplace:
+	case OP_binary:
+		return f->regs[in->args[in->nargs - 1].reg];
+	default:
+		return val_null();
+	}
+}
+
 static enum step step_watched(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct code_inst plain = *in;
@@ -308,9 +329,7 @@ static enum step step_watched(struct run *run, struct frame *f, const struct cod
 
 	plain.op = f->code->func->insts.at[in - f->code->insts].op;
 	if (in->watch)
-		run->vm->on_watched(run->vm, in->watch - 1u,
-		                    plain.op == OP_store_attr ? f->regs[in->args[1].reg]
-		                                              : val_null());
+		run->vm->on_watched(run->vm, in->watch - 1u, stored_there(f, &plain));
 	step = step_one(run, f, &plain);
 	if (in->born && step == STEP_NEXT)
 		run->vm->on_born(run->vm, f->regs[in->dst], in->watch);

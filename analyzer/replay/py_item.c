@@ -109,6 +109,15 @@ static struct val any_value(struct vm *vm, struct dict *d)
 	return e ? ref(e->value) : unknown_new(vm, "item of an empty dict");
 }
 
+/* A key that nothing is known of may be any. */
+static struct val unknown_value(const struct dict *d)
+{
+	for (uint32_t i = 0; i < d->used; i++)
+		if (is_kind(d->at[i].key, K_UNKNOWN))
+			return d->at[i].value;
+	return val_null();
+}
+
 static struct val dict_item(struct vm *vm, struct val o, struct val key)
 {
 	struct val v = dict_get(vm, AS(dict, o), key), fn;
@@ -129,7 +138,8 @@ static struct val dict_item(struct vm *vm, struct val o, struct val key)
 	}
 	if (is_kind(key, K_UNKNOWN))
 		return any_value(vm, AS(dict, o));
-	return rp_raise_key(vm, key);
+	v = unknown_value(AS(dict, o));
+	return is_null(v) ? rp_raise_key(vm, key) : ref(v);
 }
 
 static struct val class_item(struct vm *vm, struct val o, struct val index)
@@ -305,6 +315,8 @@ bool rp_set_item(struct vm *vm, struct val o, struct val index, struct val value
 		if (type_of(vm, o)->flags & CLS_OPAQUE)
 			return true;
 	}
+	if (is_none(o) && vm->forgiving)
+		return true;
 	if (is_null(vm->exc))
 		rp_raise(vm, TY_TypeError, "'%s' object does not support item assignment",
 		         type_name(vm, o));

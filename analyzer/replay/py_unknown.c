@@ -31,6 +31,7 @@ static struct val unknown_part(struct vm *vm, struct unknown *u, const char *wha
 	struct val v = unknown_new(vm, "%s's %s", u->what->at, what);
 
 	AS(unknown, v)->graph = ref(root_of(u)->graph);
+	AS(unknown, v)->form = root_of(u)->form == FORM_PLAIN ? FORM_PLAIN : FORM_ANY;
 	return v;
 }
 
@@ -60,15 +61,25 @@ struct val unknown_named(struct vm *vm, const char *owner, struct str *name)
 }
 
 /* What a tensor is asked for that has no graph. */
-static bool loses_graph(const struct str *name)
-{
-	static const char *const names[] = {"data",  "shape",         "dtype",  "device", "grad",
-	                                    "ndim",  "requires_grad", "detach", "item",   "tolist",
-	                                    "numpy", "size",          "dim",    "argmax", "numel"};
+static const struct {
+	const char *name;
+	enum unknown_form form;
+} graphless[] = {
+        {"data", FORM_ANY},     {"grad", FORM_ANY},     {"detach", FORM_ANY},
+        {"argmax", FORM_ANY},   {"shape", FORM_PLAIN},  {"dtype", FORM_PLAIN},
+        {"device", FORM_PLAIN}, {"ndim", FORM_PLAIN},   {"requires_grad", FORM_PLAIN},
+        {"item", FORM_PLAIN},   {"tolist", FORM_PLAIN}, {"numpy", FORM_PLAIN},
+        {"size", FORM_PLAIN},   {"dim", FORM_PLAIN},    {"numel", FORM_PLAIN},
+};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (str_is(name, names[i]))
-			return true;
+bool unknown_loses_graph(const struct str *name, enum unknown_form *form)
+{
+	for (size_t i = 0; name && i < sizeof(graphless) / sizeof(graphless[0]); i++) {
+		if (!str_is(name, graphless[i].name))
+			continue;
+		*form = graphless[i].form;
+		return true;
+	}
 	return false;
 }
 
@@ -117,7 +128,7 @@ struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name)
 	v = unknown_new(vm, "%s.%s", u->what->at, name->at);
 	AS(unknown, v)->base = ref_obj(u);
 	AS(unknown, v)->method = name;
-	if (!loses_graph(name))
+	if (!unknown_loses_graph(name, &AS(unknown, v)->form))
 		AS(unknown, v)->graph = ref(u->graph);
 	return v;
 }
@@ -207,6 +218,21 @@ void unknown_drop(struct vm *vm, struct unknown *u, bool all)
 		list_remove(vm, kept, all ? 0 : kept->count - 1, all ? kept->count : 1);
 }
 
+/* What it is a method of has turned out to be something, since it was asked for. */
+static bool settle_method(struct vm *vm, struct unknown *u)
+{
+	struct val base = is_kind(u->base, K_UNKNOWN) && u->method
+	                          ? root_of(AS(unknown, u->base))->same
+	                          : val_null();
+
+	if (is_null(base))
+		return false;
+	u->same = rp_attr_find(vm, base, u->method);
+	if (is_null(u->same))
+		exc_clear(vm);
+	return !is_null(u->same);
+}
+
 struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_t n,
                         struct dict *kw)
 {
@@ -215,6 +241,8 @@ struct val unknown_call(struct vm *vm, struct val callee, struct val *a, uint32_
 
 	if (is_kind(callee, K_UNKNOWN) && !is_null(AS(unknown, callee)->same))
 		return rp_call(vm, AS(unknown, callee)->same, a, n, kw);
+	if (is_kind(callee, K_UNKNOWN) && settle_method(vm, AS(unknown, callee)))
+		return unknown_call(vm, callee, a, n, kw);
 	if (vm->kinds[K_UNKNOWN].call)
 		return vm->kinds[K_UNKNOWN].call(vm, callee, a, n, kw);
 	vm_stand_in(vm, "%s()", what);

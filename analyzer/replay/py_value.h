@@ -325,12 +325,20 @@ struct generator {
 	bool running, started;
 };
 
+/* What a stand-in may be, once somebody wants a tensor of it. */
+enum unknown_form {
+	FORM_ANY,
+	FORM_NUMBER, /* a sum over everything: a tensor without dimensions */
+	FORM_PLAIN,  /* item(), shape, numpy(): none */
+};
+
 struct unknown {
 	struct obj h;
 	struct str *what;
-	struct val same;    /* what it turned out to be; PY_NULL: not known yet */
-	struct val base;    /* of an attribute: the stand-in it was read from */
-	struct val graph;   /* a tensor whose graph it has; PY_NULL: none */
+	struct val same;  /* what it turned out to be; PY_NULL: not known yet */
+	struct val base;  /* of an attribute: the stand-in it was read from */
+	struct val graph; /* a tensor whose graph it has; PY_NULL: none */
+	enum unknown_form form;
 	bool is_model;      /* it was asked for parameters, or told to train */
 	bool is_frozen;     /* and its parameters were told to need no gradients */
 	bool is_result;     /* of a call: what it is iterated for may as well be data */

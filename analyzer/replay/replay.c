@@ -21,10 +21,11 @@ enum {
 	WORK_FOR_OUTPUT = 40, /* times that, when numbers are wanted */
 	MOST_CLOSING = 4,     /* iterations of a loop that cannot be left */
 	SETTLED_STEPS = 12,
-	SETTLED_SAME = 8,         /* of the last steps */
-	FIRST_SHARE = 4,          /* of the steps, to reach the loop at all */
-	FIRST_STEPS = 200000,     /* but these */
-	HEALED_SHARE = 4,         /* of the budget, for a program that does not run by itself */
+	SETTLED_SAME = 8,     /* of the last steps */
+	FIRST_SHARE = 4,      /* of the steps, to reach the loop at all */
+	FIRST_STEPS = 200000, /* but these */
+	HEALED_SHARE = 4,     /* of the budget, for a program that does not run by itself */
+	RARE_PERIODS = REPLAY_LEAST + 1,
 	BYTES_WITHOUT_DATA = 512, /* times live_bytes: they are only counted */
 };
 
@@ -162,6 +163,23 @@ static bool is_at_its_longest(const struct replay *r)
 	return longest.first + longest.count == r->result->count;
 }
 
+/* A place of the loop that too few steps have come by, and more will: every hundredth. */
+static bool is_rare(const struct replay *r)
+{
+	const struct source *source = r->request->module->source;
+
+	if (r->result->count >= RARE_PERIODS * r->rare_every)
+		return false;
+	for (uint32_t i = 0; i < r->vm->watch_count; i++) {
+		const uint32_t line = source_line_at(source, r->vm->watch[i].start) + 1;
+
+		if (r->watched[i] < REPLAY_LEAST && line > r->result->loop_line &&
+		    line <= r->result->loop_end)
+			return true;
+	}
+	return false;
+}
+
 static bool is_done(struct replay *r)
 {
 	const uint32_t count = r->result->count;
@@ -175,6 +193,8 @@ static bool is_done(struct replay *r)
 	if (!wanted || count < wanted)
 		return false;
 	if (r->request->watch_count && count < 2 * wanted && !is_at_its_longest(r))
+		return false;
+	if (is_rare(r))
 		return false;
 	return count >= r->request->most_iterations || (count % wanted == 0 && has_rule(r));
 }
@@ -261,6 +281,7 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 	if (!r->loop)
 		return;
 	r->header = ir_func_get(request->module, r->loop->func)->loops.at[r->loop->loop.n].header;
+	r->rare_every = request->rare ? replay_rare_steps(request->module, r->loop) : 0;
 	r->result->loop_line = r->loop->line;
 	r->result->loop_end = r->loop->end_line;
 	r->result->loop_kind = r->loop->kind;

@@ -88,6 +88,7 @@ struct replay_request {
 	uint32_t line;                  /* of the loop, or inside it; 0: the main loop */
 	uint32_t iterations;            /* stop after so many; 0: run the program to its end */
 	uint32_t most_iterations;       /* go on to these while the series has no rule */
+	bool rare; /* and until a watched place has run often enough, if only some steps do */
 	/* Fewer iterations than these before an exception: what raises is stood in for. */
 	uint32_t heal;
 	bool prolong; /* the same if the loop is always left before them, and nothing grows */
@@ -98,6 +99,7 @@ struct replay_request {
 	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
 	const struct span *watch;
 	uint32_t watch_count;
+	uint64_t tensors;     /* of them, as bits: what is stored there is a tensor for sure */
 	bool follow_retained; /* result->seen is wanted with its graphs that were retained */
 	/* What is made there has a graph: that much is known without a replay. */
 	const struct replay_place *born;
@@ -171,6 +173,8 @@ const struct replay_loop *replay_choose(const struct ir_module *module,
 const struct replay_loop *replay_choose_caller(struct intern *names, const struct ir_module *module,
                                                const struct replay_loop *loops, uint32_t count,
                                                func_id function);
+/* `step % 100` in it: the most, 0 if there is none. */
+uint32_t replay_rare_steps(const struct ir_module *module, const struct replay_loop *loop);
 
 /* --- verdict.c: as the measuring script on real PyTorch decides */
 struct replay_verdict replay_verdict(const uint64_t *series, uint32_t count);

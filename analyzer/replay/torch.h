@@ -163,6 +163,8 @@ void array_repr(struct vm *vm, struct val v, struct text *out, bool str);
 /* --- torch_unknown.c: stand-ins that turn out to be tensors */
 struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype, int ndim,
                                const int64_t *shape);
+/* The stand-ins in a value are tensors for sure, of no known shape. */
+void unknown_to_tensors(struct vm *vm, struct val v, int depth);
 /* Whether an op makes a tensor of a shape: torch.zeros. */
 bool unknown_makes(const char *name);
 /* Replaces stand-ins among the arguments as the op wants them; false: it cannot. */

@@ -7,6 +7,11 @@
  * is what that op asks for, and stays so. Methods that only move or convert
  * (`x.to(device)`) give the same stand-in back. */
 
+enum {
+	WIDTH = 8, /* of a tensor that is not known */
+	DEEP = 4,  /* in lists of lists */
+};
+
 static struct unknown *root_of(struct unknown *u)
 {
 	while (is_kind(u->same, K_UNKNOWN))
@@ -22,6 +27,8 @@ struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype,
 
 	if (is_kind(u->same, K_TENSOR))
 		return ref(u->same);
+	if (u->form == FORM_NUMBER)
+		ndim = 0;
 	torch_of(vm)->exact = false;
 	vm_stand_in(vm, "tensor %s", u->what->at);
 	t = !is_null(u->graph) && ag_dtype_is_float(dtype)
@@ -30,6 +37,20 @@ struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype,
 	            : ag_tensor_new(ctx_of(vm), dtype, ndim, shape, NULL);
 	u->same = torch_wrap(vm, t);
 	return is_null(u->same) ? u->same : ref(u->same);
+}
+
+void unknown_to_tensors(struct vm *vm, struct val v, int depth)
+{
+	if (is_kind(v, K_UNKNOWN) && is_null(root_of(AS(unknown, v))->same) &&
+	    AS(unknown, v)->form != FORM_PLAIN)
+		unref(vm, unknown_materialize(vm, v, AG_F32, 2,
+		                              (int64_t[]){torch_of(vm)->batch, WIDTH}));
+	else if (depth < DEEP && (is_kind(v, K_LIST) || is_kind(v, K_TUPLE)))
+		for (uint32_t i = 0; i < AS(list, v)->count; i++)
+			unknown_to_tensors(vm, AS(list, v)->at[i], depth + 1);
+	else if (depth < DEEP && is_kind(v, K_DICT))
+		for (uint32_t i = 0; i < AS(dict, v)->used; i++)
+			unknown_to_tensors(vm, AS(dict, v)->at[i].value, depth + 1);
 }
 
 static struct ag_tensor *first_tensor(struct val *a, uint32_t n)
@@ -76,7 +97,7 @@ static bool solve_input(struct vm *vm, const char *name, struct val *a, uint32_t
 		return replace(vm, &a[0], ag_dtype(w), 2, shape);
 	}
 	if (named(name, "embedding")) {
-		shape[1] = 8;
+		shape[1] = WIDTH;
 		return replace(vm, &a[0], AG_I64, 2, shape);
 	}
 	if (strncmp(name, "torch.nn.functional.conv", 24) == 0 || strstr(name, "conv")) {
@@ -101,7 +122,7 @@ static bool solve_one(struct vm *vm, const char *name, struct val *a, uint32_t n
 	if (!is_null(vm->exc))
 		return false;
 	if (!other)
-		return i == 0 && replace(vm, &a[i], AG_F32, 2, (int64_t[]){shape[0], 8});
+		return i == 0 && replace(vm, &a[i], AG_F32, 2, (int64_t[]){shape[0], WIDTH});
 	if (is_class_loss(name) && i == 1) {
 		ndim = 0;
 		for (int d = 0; d < ag_ndim(other); d++)
@@ -329,12 +350,13 @@ static bool container_call(struct vm *vm, struct unknown *u, struct val *a, uint
 	return !is_one_of(u->method, takes);
 }
 
-static bool loses_graph(const struct str *method)
+/* Over all of a tensor, if nothing else is asked for. */
+static bool makes_number(const struct str *method, uint32_t n, const struct dict *kw)
 {
-	static const char *const names[] = {"detach", "item",   "tolist", "numpy", "size",
-	                                    "dim",    "argmax", "numel",  NULL};
+	static const char *const names[] = {"sum", "mean", "max", "min", "prod", "norm",
+	                                    "std", "var",  "any", "all", NULL};
 
-	return is_one_of(method, names);
+	return !n && (!kw || !kw->count) && is_one_of(method, names);
 }
 
 /* What a call of something unknown gives: a graph if it was proved to, or may be. */
@@ -344,13 +366,17 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 	struct unknown *u = is_kind(callee, K_UNKNOWN) ? AS(unknown, callee) : NULL;
 	const char *what = u ? u->what->at : type_name(vm, callee);
 	struct ag_tensor *result;
+	enum unknown_form form;
 	struct val v;
 	uint32_t call;
 	bool of_model;
 
 	vm_stand_in(vm, "%s()", what);
-	if (u && loses_graph(u->method))
-		return unknown_new(vm, "%s()", what);
+	if (u && unknown_loses_graph(u->method, &form)) {
+		v = unknown_new(vm, "%s()", what);
+		AS(unknown, v)->form = form;
+		return v;
+	}
 	if (u && !is_null(u->graph))
 		return with_graph(vm, opaque_of(vm, tensor_of(u->graph), a, n, kw), what);
 	if (u && u->is_frozen)
@@ -411,6 +437,8 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 		return n == 1 ? ref(a[0]) : unknown_of(vm, u, a, n);
 	}
 	v = call_of(vm, callee, a, n, kw);
+	if (is_kind(v, K_UNKNOWN) && makes_number(u->method, n, kw))
+		AS(unknown, v)->form = FORM_NUMBER;
 	if (!is_null(v) && strstr(u->method->at, "parameters"))
 		AS(unknown, v)->base = ref(u->base);
 	return v;
