@@ -1,6 +1,6 @@
 /*
- * torch.multinomial. With replacement: a binary search in the cumulative weights for each sample.
- * Without: weight / exponential noise, and the largest quotients win (one race for all samples).
+ * torch.multinomial. Several with replacement: a binary search in the cumulative weights for each.
+ * One, or without: weight / exponential noise, and the largest quotients win (one race for all samples).
  * Sums and quotients are rounded to the weights' precision, as PyTorch keeps them in it.
  */
 #include "runtime/random.h"
@@ -159,7 +159,7 @@ static bool multinomial(struct ag_random *random, const struct request *request)
 	for (size_t row = 0; valid && row < request->rows; row++) {
 		int64_t *out = request->out + row * samples;
 		load_row(&scratch, request, row);
-		if (request->replacement)
+		if (request->replacement && samples > 1)
 			sample_with_replacement(random, &scratch, request->categories, out,
 			                        samples);
 		else

@@ -34,6 +34,7 @@ static const char *const programs[] = {
         "torch_autocast_fixed",
         "torch_autocast_regions",
         "torch_autocast_scaler",
+        "torch_schedulers",
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]), MANY = 1000 /* iterations */ };
 

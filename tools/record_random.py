@@ -81,7 +81,7 @@ def calls():
             yield "bernoulli_each", dtype, count, []
             for p in (0.1, 0.5, 0.7):
                 yield "dropout", dtype, count, [p]
-        for args in ([1, 5, 1, 0], [1, 9, 4, 0], [3, 40, 25, 0], [1, 6, 8, 1], [4, 33, 10, 1]):
+        for args in ([1, 5, 1, 0], [1, 9, 4, 0], [3, 40, 25, 0], [1, 6, 8, 1], [4, 33, 10, 1], [3, 6, 1, 1]):
             yield "multinomial", dtype, args[0] * args[2], args
     for dtype in ("bfloat16", "float16"):
         for count in (7, 16, 50):

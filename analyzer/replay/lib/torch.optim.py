@@ -171,6 +171,23 @@ def _to_float(x):
     return x.item() if isinstance(x, torch.Tensor) else x
 
 
+# The gradient as the step sees it.
+def _gradient(p, group):
+    grad = p.grad
+    if grad is None:
+        return None
+    if group.get("maximize"):
+        grad = -grad
+    if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+        grad = grad.add(p, alpha=group["weight_decay"])
+    return grad
+
+
+def _decay(p, group, lr):
+    if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:
+        p.mul_(1 - lr * group["weight_decay"])
+
+
 class SGD(Optimizer):
     def __init__(self, params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
                  foreach=None, differentiable=False, fused=None):
@@ -183,15 +200,10 @@ class SGD(Optimizer):
     def _update(self, group):
         lr = _to_float(group["lr"])
         momentum = group["momentum"]
-        weight_decay = group["weight_decay"]
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
-            if group["maximize"]:
-                grad = -grad
-            if weight_decay != 0:
-                grad = grad.add(p, alpha=weight_decay)
             if momentum != 0:
                 state = self.state[p]
                 buf = state.get("momentum_buffer")
@@ -206,20 +218,19 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    _decoupled = False
-
     def __init__(self, params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, *,
                  foreach=None, maximize=False, capturable=False, differentiable=False, fused=None,
                  decoupled_weight_decay=False):
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
                                       maximize=maximize, foreach=foreach, capturable=capturable,
-                                      differentiable=differentiable, fused=fused))
+                                      differentiable=differentiable, fused=fused,
+                                      decoupled_weight_decay=decoupled_weight_decay))
 
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
@@ -229,14 +240,8 @@ class Adam(Optimizer):
                 state["exp_avg_sq"] = self._new(p)
                 if group["amsgrad"]:
                     state["max_exp_avg_sq"] = self._new(p)
-            if group["maximize"]:
-                grad = -grad
             state["step"].add_(1)
-            if group["weight_decay"] != 0:
-                if self._decoupled:
-                    p.mul_(1 - lr * group["weight_decay"])
-                else:
-                    grad = grad.add(p, alpha=group["weight_decay"])
+            _decay(p, group, lr)
             exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
             exp_avg.lerp_(grad, 1 - beta1)
             exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
@@ -254,23 +259,24 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    _decoupled = True
-
     def __init__(self, params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01, amsgrad=False, **options):
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **options)
 
 
-class NAdam(Adam):
+class NAdam(Optimizer):
     def __init__(self, params, lr=0.002, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, momentum_decay=0.004,
-                 decoupled_weight_decay=False, **options):
-        super().__init__(params, lr, betas, eps, weight_decay)
-        self._momentum_decay = momentum_decay
+                 decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False,
+                 differentiable=False):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
+                                      momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay,
+                                      maximize=maximize, foreach=foreach, capturable=capturable,
+                                      differentiable=differentiable))
 
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
@@ -282,10 +288,9 @@ class NAdam(Adam):
             state["step"].add_(1)
             step = _to_float(state["step"])
             bias_correction2 = 1 - beta2 ** step
-            if group["weight_decay"] != 0:
-                grad = grad.add(p, alpha=group["weight_decay"])
-            mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * self._momentum_decay)))
-            mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * self._momentum_decay)))
+            _decay(p, group, lr)
+            mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * group["momentum_decay"])))
+            mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * group["momentum_decay"])))
             state["mu_product"].mul_(mu)
             state["exp_avg"].lerp_(grad, 1 - beta1)
             state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
@@ -295,12 +300,19 @@ class NAdam(Adam):
             p.addcdiv_(state["exp_avg"], denom, value=-lr * mu_next / (1.0 - product * mu_next))
 
 
-class RAdam(Adam):
+class RAdam(Optimizer):
+    def __init__(self, params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0,
+                 decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False,
+                 differentiable=False):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize,
+                                      foreach=foreach, capturable=capturable,
+                                      decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
+
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
@@ -310,8 +322,7 @@ class RAdam(Adam):
                 state["exp_avg_sq"] = self._new(p)
             state["step"].add_(1)
             step = _to_float(state["step"])
-            if group["weight_decay"] != 0:
-                grad = grad.add(p, alpha=group["weight_decay"])
+            _decay(p, group, lr)
             state["exp_avg"].lerp_(grad, 1 - beta1)
             state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
             bias_correction1 = 1 - beta1 ** step
@@ -331,12 +342,13 @@ class RAdam(Adam):
 class Adamax(Optimizer):
     def __init__(self, params, lr=0.002, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, foreach=None, *,
                  maximize=False, differentiable=False, capturable=False):
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach,
+                                      maximize=maximize, differentiable=differentiable, capturable=capturable))
 
     def _update(self, group):
         beta1, beta2 = group["betas"]
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
@@ -345,8 +357,6 @@ class Adamax(Optimizer):
                 state["exp_avg"] = self._new(p)
                 state["exp_inf"] = self._new(p)
             state["step"].add_(1)
-            if group["weight_decay"] != 0:
-                grad = grad.add(p, alpha=group["weight_decay"])
             state["exp_avg"].lerp_(grad, 1 - beta1)
             state["exp_inf"].copy_(torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"])))
             clr = group["lr"] / (1 - beta1 ** _to_float(state["step"]))
@@ -357,13 +367,14 @@ class RMSprop(Optimizer):
     def __init__(self, params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False,
                  capturable=False, foreach=None, maximize=False, differentiable=False):
         super().__init__(params, dict(lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered,
-                                      weight_decay=weight_decay, maximize=maximize))
+                                      weight_decay=weight_decay, capturable=capturable, foreach=foreach,
+                                      maximize=maximize, differentiable=differentiable))
 
     def _update(self, group):
         alpha = group["alpha"]
         lr = _to_float(group["lr"])
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
@@ -375,8 +386,6 @@ class RMSprop(Optimizer):
                 if group["centered"]:
                     state["grad_avg"] = self._new(p)
             state["step"].add_(1)
-            if group["weight_decay"] != 0:
-                grad = grad.add(p, alpha=group["weight_decay"])
             square_avg = state["square_avg"]
             square_avg.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
             if group["centered"]:
@@ -396,7 +405,9 @@ class RMSprop(Optimizer):
 class Adagrad(Optimizer):
     def __init__(self, params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10,
                  foreach=None, *, maximize=False, differentiable=False, fused=None):
-        super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay))
+        super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
+                                      initial_accumulator_value=initial_accumulator_value, foreach=foreach,
+                                      maximize=maximize, differentiable=differentiable, fused=fused))
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["step"] = self._step_tensor()
@@ -404,13 +415,11 @@ class Adagrad(Optimizer):
 
     def _update(self, group):
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
             state["step"].add_(1)
-            if group["weight_decay"] != 0:
-                grad = grad.add(p, alpha=group["weight_decay"])
             clr = group["lr"] / (1 + (_to_float(state["step"]) - 1) * group["lr_decay"])
             state["sum"].addcmul_(grad, grad, value=1)
             std = state["sum"].sqrt().add_(group["eps"])
@@ -420,12 +429,13 @@ class Adagrad(Optimizer):
 class Adadelta(Optimizer):
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False,
                  maximize=False, differentiable=False):
-        super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay))
+        super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize,
+                                      capturable=capturable, foreach=foreach, differentiable=differentiable))
 
     def _update(self, group):
         rho = group["rho"]
         for p in group["params"]:
-            grad = p.grad
+            grad = _gradient(p, group)
             if grad is None:
                 continue
             state = self.state[p]
@@ -434,13 +444,75 @@ class Adadelta(Optimizer):
                 state["square_avg"] = self._new(p)
                 state["acc_delta"] = self._new(p)
             state["step"].add_(1)
-            if group["weight_decay"] != 0:
-                grad = grad.add(p, alpha=group["weight_decay"])
             state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
             std = state["square_avg"].add(group["eps"]).sqrt_()
             delta = state["acc_delta"].add(group["eps"]).sqrt_().div_(std).mul_(grad)
             state["acc_delta"].mul_(rho).addcmul_(delta, delta, value=1 - rho)
             p.add_(delta, alpha=-group["lr"])
+
+
+class Rprop(Optimizer):
+    def __init__(self, params, lr=0.01, etas=(0.5, 1.2), step_sizes=(1e-06, 50), *, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
+        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
+                                      differentiable=differentiable, capturable=capturable))
+
+    def _update(self, group):
+        etaminus, etaplus = group["etas"]
+        least, most = group["step_sizes"]
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if group["maximize"]:
+                grad = -grad
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["prev"] = self._new(p)
+                state["step_size"] = self._new(p, _to_float(group["lr"]))
+            state["step"].add_(1)
+            agreement = grad.mul(state["prev"]).sign()
+            factor = torch.where(agreement > 0, etaplus, torch.where(agreement < 0, etaminus, 1.0))
+            state["step_size"].mul_(factor.to(p.dtype)).clamp_(least, most)
+            grad = torch.where(agreement < 0, 0.0, grad)
+            p.addcmul_(grad.sign(), state["step_size"], value=-1)
+            state["prev"].copy_(grad)
+
+
+class ASGD(Optimizer):
+    def __init__(self, params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None,
+                 maximize=False, differentiable=False, capturable=False):
+        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay,
+                                      foreach=foreach, maximize=maximize, differentiable=differentiable,
+                                      capturable=capturable))
+
+    def _number(self, value):
+        made = self._step_tensor()
+        made.fill_(value)
+        return made
+
+    def _update(self, group):
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            grad = _gradient(p, group)
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["eta"] = self._number(lr)
+                state["mu"] = self._number(1.0)
+                state["ax"] = self._new(p)
+            state["step"].add_(1)
+            step, eta = _to_float(state["step"]), _to_float(state["eta"])
+            p.mul_(1 - group["lambd"] * eta).add_(grad, alpha=-eta)
+            if _to_float(state["mu"]) != 1:
+                state["ax"].add_(p.sub(state["ax"]).mul_(state["mu"]))
+            else:
+                state["ax"].copy_(p)
+            state["eta"].fill_(lr / ((1 + group["lambd"] * lr * step) ** group["alpha"]))
+            state["mu"].fill_(1 / max(1, step - group["t0"]))
 
 
 class LBFGS(Optimizer):
