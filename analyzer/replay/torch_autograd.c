@@ -1,6 +1,7 @@
 #include "analyzer/replay/assume.h"
 #include "analyzer/replay/torch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -585,6 +586,25 @@ NATIVE(register_accumulate)
 const struct native_def tensor_hook_methods[] = {
         {"register_hook", register_hook, "self hook"},
         {"register_post_accumulate_grad_hook", register_accumulate, "self hook"},
+        {0},
+};
+
+/* Nodes that PyTorch gives no name of their own are told by their type. */
+NATIVE(node_name)
+{
+	const char *name = ag_node_name(AS(node, a[0])->n);
+	char text[64];
+
+	(void)n;
+	if (strcmp(name, "AccumulateGrad") != 0 && strcmp(name, "CopySlices") != 0)
+		return val_str(vm, name);
+	snprintf(text, sizeof(text), "torch::autograd::%s", name);
+	return val_str(vm, text);
+}
+
+const struct native_def node_methods[] = {
+        {"name", node_name, "self"},
+        {"register_hook", register_hook, "self hook"},
         {0},
 };
 

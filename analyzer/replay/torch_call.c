@@ -13,14 +13,15 @@ bool torch_op_known(struct vm *vm, const char *name)
 }
 
 /* "values indices": a tuple whose elements have names too. */
-static struct cls *named_result(struct vm *vm, const char *op, const char *names)
+static struct cls *named_result(struct vm *vm, const char *op, bool is_linalg, const char *names)
 {
 	struct dict *ns = dict_new(vm);
 	struct cls *base = vm->t[TY_tuple], *cls;
 	int64_t index = 0;
-	char name[32];
+	char name[64];
+	struct val repr;
 
-	extern const struct native_def field_def;
+	extern const struct native_def field_def, results_def;
 	for (const char *at = names; *at; index++) {
 		size_t length = strcspn(at, " ");
 		struct descriptor *d = rp_new(vm, K_DESCRIPTOR, vm->t[TY_property], sizeof(*d));
@@ -33,8 +34,12 @@ static struct cls *named_result(struct vm *vm, const char *op, const char *names
 		at += length;
 		at += strspn(at, " ");
 	}
-	snprintf(name, sizeof(name), "torch.return_types.%s", op);
+	repr = native_new(vm, &results_def, val_null());
+	dict_put_str(vm, ns, vm->n[PN_repr], repr);
+	snprintf(name, sizeof(name), "torch.return_types.%s%s", is_linalg ? "linalg_" : "", op);
 	cls = cls_new(vm, str_intern(vm, name, strlen(name)), &base, 1, ns);
+	AS(native, repr)->owner = cls;
+	unref(vm, repr);
 	cls->flags |= CLS_HEAP | CLS_LIBRARY;
 	unref_obj(vm, ns);
 	return cls;
@@ -52,20 +57,61 @@ static struct val field_get(struct vm *vm, struct val *a, uint32_t n)
 extern const struct native_def field_def;
 const struct native_def field_def = {"field", field_get, NULL};
 
+/* Each result on a line of its own, under its name. */
+static struct val results_repr(struct vm *vm, struct val *a, uint32_t n)
+{
+	struct arena scratch = {0};
+	struct text out = {.arena = &scratch};
+	struct cls *cls = a[0].as.o->cls;
+	struct list *results = AS(list, a[0]);
+	struct dict_entry *e;
+	uint32_t at = 0, shown = 0;
+	bool ok = true;
+	struct val text = val_null();
+
+	(void)n;
+	text_print(&out, "%s(", cls->name->at);
+	while (ok && (e = dict_next(cls->ns, &at))) {
+		if (!is_kind(e->value, K_DESCRIPTOR) || shown >= results->count)
+			continue;
+		text_print(&out, "%s\n%s=", shown ? "," : "", chars_of(e->key));
+		ok = repr_into(vm, results->at[shown++], &out);
+	}
+	text_add_char(&out, ')');
+	if (ok)
+		text = val_text(vm, &out);
+	arena_release(&scratch);
+	return text;
+}
+
+extern const struct native_def results_def;
+const struct native_def results_def = {"__repr__", results_repr, "self"};
+
 static struct cls *result_class(struct vm *vm, const char *name, const struct ag_op_info *info)
 {
-	struct str *key = str_intern(vm, info->id, strlen(info->id));
+	const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+	struct str *key = str_intern(vm, name, strlen(name));
 	struct dict *known = attrs_of(vm, &vm->builtins->h);
 	struct val found = dict_get_str(vm, known, key);
 	struct cls *cls;
 
 	if (is_kind(found, K_CLASS))
 		return AS(cls, found);
-	name = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
-	cls = named_result(vm, name, info->results);
+	cls = named_result(vm, last, strstr(name, "linalg.") != NULL, info->results);
 	dict_put_str(vm, known, key, val_obj(cls));
 	unref_obj(vm, cls);
 	return cls;
+}
+
+/* The results of layers, and of var_mean and its like, are plain tuples. */
+static bool is_named(const struct ag_op_info *info)
+{
+	static const char *const firsts[] = {"values ", "sign ", "U "};
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+		if (strncmp(info->results, firsts[i], strlen(firsts[i])) == 0)
+			return true;
+	return false;
 }
 
 /* What gives a list of tensors gives a tuple, but for nonzero without as_tuple. */
@@ -102,7 +148,7 @@ static struct val results_val(struct vm *vm, const char *name, const struct ag_a
 		    strcmp(last, "median") == 0)
 			info = ag_op_info(ag_op_find(ctx_of(vm), "sort", &inplace));
 	}
-	if (info && *info->results) {
+	if (info && is_named(info)) {
 		tuple->h.cls = result_class(vm, name, info);
 		tuple->h.cls->h.refs++;
 	}

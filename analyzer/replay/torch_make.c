@@ -352,7 +352,7 @@ static void types_complete(struct vm *vm)
 	type_add(vm, vm->t[TY_tensor], tensor_methods);
 	type_add(vm, vm->t[TY_tensor], tensor_new_methods);
 	type_add(vm, vm->t[TY_tensor], tensor_hook_methods);
-	type_add(vm, vm->t[TY_node], tensor_hook_methods);
+	type_add(vm, vm->t[TY_node], node_methods);
 	type_add(vm, vm->t[TY_parameter], parameter_methods);
 	type_add(vm, vm->t[TY_size], size_methods);
 	type_add(vm, vm->t[TY_nn_module], module_methods);

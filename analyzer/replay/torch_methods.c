@@ -393,6 +393,50 @@ METHOD(method_round)
 	return torch_call(vm, "Tensor.round", a, 1, NULL);
 }
 
+/* The older names of tensors by their dtype. */
+static const struct {
+	const char *name;
+	enum ag_dtype dtype;
+} tensor_types[] = {
+        {"torch.FloatTensor", AG_F32}, {"torch.DoubleTensor", AG_F64},
+        {"torch.HalfTensor", AG_F16},  {"torch.BFloat16Tensor", AG_BF16},
+        {"torch.LongTensor", AG_I64},  {"torch.IntTensor", AG_I32},
+        {"torch.ShortTensor", AG_I16}, {"torch.CharTensor", AG_I8},
+        {"torch.ByteTensor", AG_U8},   {"torch.BoolTensor", AG_BOOL8},
+};
+enum { TENSOR_TYPES = sizeof(tensor_types) / sizeof(tensor_types[0]) };
+
+static struct val type_given(struct vm *vm, struct val v)
+{
+	const char *name = is_kind(v, K_STR)     ? chars_of(v)
+	                   : is_kind(v, K_CLASS) ? AS(cls, v)->name->at
+	                                         : NULL;
+
+	for (size_t i = 0; name && i < TENSOR_TYPES; i++)
+		if (strcmp(tensor_types[i].name + (is_kind(v, K_STR) ? 0 : 6), name) == 0)
+			return dtype_val(vm, tensor_types[i].dtype);
+	return ref(v);
+}
+
+/* type(dtype=None, non_blocking=False) */
+METHOD(method_type)
+{
+	enum ag_dtype dtype = ag_dtype(tensor_of(a[0]));
+	struct val args[2], result;
+
+	if (n > 1 && !is_missing(a[1]) && !is_none(a[1])) {
+		args[0] = a[0];
+		args[1] = type_given(vm, a[1]);
+		result = torch_call(vm, "Tensor.type", args, 2, NULL);
+		unref(vm, args[1]);
+		return result;
+	}
+	for (size_t i = 0; i < TENSOR_TYPES; i++)
+		if (tensor_types[i].dtype == dtype)
+			return val_str(vm, tensor_types[i].name);
+	return val_str(vm, "torch.ComplexFloatTensor");
+}
+
 METHOD(method_split)
 {
 	struct val args[3] = {a[0], a[1], is_missing(a[2]) ? val_int(0) : a[2]};
@@ -440,6 +484,7 @@ const struct native_def tensor_methods[] = {
         {"retain_grad", method_retain_grad, "self"},
         {"new_tensor", method_new_tensor, "self data **kw"},
         {"split", method_split, "self split_size ? dim"},
+        {"type", method_type, "self ? dtype non_blocking"},
         {"is_shared", method_ne_true, "self"},
         {0},
 };

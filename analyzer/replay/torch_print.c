@@ -80,6 +80,8 @@ static void see_width(struct printer *p, double f, void *data)
 	struct text one = {.arena = &scratch};
 
 	(void)data;
+	if (p->is_float && (!isfinite(f) || f == 0))
+		return;
 	element(p, f, &one);
 	if (one.length > p->width)
 		p->width = one.length;
@@ -99,6 +101,7 @@ static void choose_format(struct printer *p)
 			p->scientific = seen.high / seen.low > 1000.0 || seen.high > 1.0e8 ||
 			                seen.low < 1.0e-4;
 	}
+	p->width = p->is_float ? 1 : 0;
 	each_shown(p, 0, 0, see_width, NULL);
 }
 

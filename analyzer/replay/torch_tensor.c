@@ -465,8 +465,6 @@ static struct val node_attr(struct vm *vm, struct obj *o, struct str *name)
 	}
 	if (str_is(name, "variable"))
 		return torch_wrap_ref(vm, ag_node_variable(n));
-	if (name == vm->n[PN_name] || str_is(name, "name"))
-		return val_str(vm, ag_node_name(n));
 	return val_null();
 }
 

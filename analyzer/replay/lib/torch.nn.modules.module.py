@@ -128,6 +128,65 @@ class Module(_torch.ModuleBase):
                     p.grad.zero_()
 
 
+# A hook of the graph's last node, as register_backward_hook makes it.
+class _OfGraph:
+    def __init__(self, hook):
+        self.hook = hook
+
+
+# The gradients of a module's inputs and outputs pass through nodes of their own.
+class _Gradients:
+    def __init__(self, module, hooks, pre_hooks):
+        self.module = module
+        self.hooks = hooks
+        self.pre_hooks = pre_hooks
+        self.grad_outputs = None
+        self.inputs = None
+
+    def _through(self, values, is_input):
+        from torch.nn.modules._functions import BackwardHookFunction
+        places = [i for i, v in enumerate(values) if isinstance(v, torch.Tensor)]
+        tensors = [values[i] for i in places]
+        if not torch.is_grad_enabled() or not any([t.requires_grad for t in tensors]):
+            return values, None
+        values = list(values)
+        width = len(values)
+        made = BackwardHookFunction.apply(self, is_input, places, width, *tensors)
+        for i, t in zip(places, made):
+            values[i] = t
+        return tuple(values), places
+
+    def enter(self, args):
+        self.count = len(args)
+        args, self.inputs = self._through(args, True)
+        return args
+
+    def leave(self, output):
+        if isinstance(output, tuple):
+            return self._through(output, False)[0]
+        return self._through((output,), False)[0][0]
+
+    def of_outputs(self, grads):
+        for hook in self.pre_hooks:
+            result = hook(self.module, grads)
+            if result is not None:
+                grads = result if isinstance(result, tuple) else (result,)
+        self.grad_outputs = grads
+        if self.inputs is None:
+            self.of_inputs((None,) * self.count)
+        return grads
+
+    def of_inputs(self, grads):
+        if self.grad_outputs is None:
+            return grads
+        for hook in self.hooks:
+            result = hook(self.module, grads, self.grad_outputs)
+            if result is not None:
+                grads = result if isinstance(result, tuple) else (result,)
+        self.grad_outputs = None
+        return grads
+
+
 # The rest of Module: merged into it when a name of it is first asked for.
 class _More:
     def _call_with_hooks(self, *args, **kwargs):
@@ -140,19 +199,32 @@ class _More:
             result = hook(self, args)
             if result is not None:
                 args = result if isinstance(result, tuple) else (result,)
+        watch = None
+        full = [hook for hook in self._backward_hooks.values() if not isinstance(hook, _OfGraph)]
+        if full or self._backward_pre_hooks:
+            watch = _Gradients(self, full, list(self._backward_pre_hooks.values()))
+            args = watch.enter(args)
         output = self.forward(*args, **kwargs)
         for key, (hook, with_kwargs) in list(self._forward_hooks.items()):
             result = hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
             if result is not None:
                 output = result
-        if self._backward_hooks:
-            first = output[0] if isinstance(output, (tuple, list)) else output
-            if isinstance(first, torch.Tensor) and first.grad_fn is not None:
-                for hook in list(self._backward_hooks.values()):
-                    def run(grad_inputs, grad_outputs, hook=hook):
-                        return hook(self, grad_inputs, grad_outputs)
-                    _torch.hook_node(first.grad_fn, run)
+        if watch is not None:
+            output = watch.leave(output)
+        if len(full) < len(self._backward_hooks):
+            self._hook_graph(output)
         return output
+
+    def _hook_graph(self, output):
+        while isinstance(output, (tuple, list, dict)):
+            output = next(iter(output.values())) if isinstance(output, dict) else output[0]
+        if not isinstance(output, torch.Tensor) or output.grad_fn is None:
+            return
+        for hook in list(self._backward_hooks.values()):
+            if isinstance(hook, _OfGraph):
+                def run(grad_inputs, grad_outputs, hook=hook.hook):
+                    return hook(self, grad_inputs, grad_outputs)
+                _torch.hook_node(output.grad_fn, run)
 
     def _add_hook(self, where, hook):
         hooks = self.__dict__[where]
@@ -169,7 +241,8 @@ class _More:
     def register_full_backward_hook(self, hook, prepend=False):
         return self._add_hook("_backward_hooks", hook)
 
-    register_backward_hook = register_full_backward_hook
+    def register_backward_hook(self, hook):
+        return self._add_hook("_backward_hooks", _OfGraph(hook))
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
         return self._add_hook("_backward_pre_hooks", hook)
@@ -287,12 +360,29 @@ class _More:
         return destination
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
+        if _support.is_unknown(state_dict):
+            return _Keys([], [])
         own = self.state_dict(keep_vars=True)
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        errors = []
+        if strict and missing:
+            errors.append("Missing key(s) in state_dict: %s. " % _quoted(missing))
+        if strict and unexpected:
+            errors.append("Unexpected key(s) in state_dict: %s. " % _quoted(unexpected))
         with torch.no_grad():
             for name, value in state_dict.items():
-                if name in own:
+                if name not in own or not isinstance(value, torch.Tensor):
+                    continue
+                if own[name].shape == value.shape:
                     own[name].copy_(value)
-        return _Keys()
+                else:
+                    errors.append("size mismatch for %s: copying a param with shape %s from checkpoint, the shape in "
+                                  "current model is %s." % (name, value.shape, own[name].shape))
+        if errors:
+            raise RuntimeError("Error(s) in loading state_dict for %s:\n\t%s"
+                               % (type(self).__name__, "\n\t".join(errors)))
+        return _Keys(missing, unexpected)
 
     def extra_repr(self):
         return ""
@@ -308,7 +398,7 @@ class _More:
             text = repr(module).split("\n")
             text = [text[0]] + ["  " + line for line in text[1:]]
             children.append("(" + key + "): " + "\n".join(text))
-        main = type(self).__name__ + "("
+        main = self._get_name() + "("
         if lines and not children and len(lines) == 1:
             return main + lines[0] + ")"
         if lines or children:
@@ -316,9 +406,22 @@ class _More:
         return main + ")"
 
 
+def _quoted(names):
+    return ", ".join(['"%s"' % name for name in names])
+
+
 class _Keys:
-    missing_keys = []
-    unexpected_keys = []
+    def __init__(self, missing_keys, unexpected_keys):
+        self.missing_keys = missing_keys
+        self.unexpected_keys = unexpected_keys
+
+    def __iter__(self):
+        return iter((self.missing_keys, self.unexpected_keys))
+
+    def __getitem__(self, index):
+        return (self.missing_keys, self.unexpected_keys)[index]
 
     def __repr__(self):
-        return "<All keys matched successfully>"
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return "_IncompatibleKeys(missing_keys=%r, unexpected_keys=%r)" % (self.missing_keys, self.unexpected_keys)

@@ -177,12 +177,45 @@ class ModuleList(Module):
             self.append(module)
         return self
 
-    def insert(self, index, module):
-        items = list(self._modules.values())
-        items.insert(index, module)
+    def _refill(self, items):
         self._modules.clear()
         for m in items:
             self.append(m)
+
+    def insert(self, index, module):
+        items = list(self._modules.values())
+        items.insert(index, module)
+        self._refill(items)
+
+    def __delitem__(self, idx):
+        items = list(self._modules.values())
+        del items[idx]
+        self._refill(items)
+
+    def pop(self, key):
+        item = self[key]
+        del self[key]
+        return item
+
+    def __add__(self, other):
+        return ModuleList([*self, *other])
+
+    # Neighbours that read the same are told once.
+    def __repr__(self):
+        runs = []
+        for text in [repr(item) for item in self]:
+            if runs and runs[-1][0] == text:
+                runs[-1][1] += 1
+            else:
+                runs.append([text, 1])
+        if not runs:
+            return self._get_name() + "()"
+        lines, first = [], 0
+        for text, count in runs:
+            name = "(%d): " % first if count == 1 else "(%d-%d): %d x " % (first, first + count - 1, count)
+            lines.append(("  " + name + text).replace("\n", "\n  "))
+            first += count
+        return self._get_name() + "(\n" + "\n".join(lines) + "\n)"
 
 
 class ModuleDict(Module):
@@ -260,13 +293,42 @@ class ParameterList(Module):
             self.append(value)
         return self
 
+    def extra_repr(self):
+        return "\n".join(["  (%d): Parameter containing: [%s of size %s]"
+                          % (i, p.dtype, "x".join([str(n) for n in p.shape])) for i, p in enumerate(self)])
+
 
 class ParameterDict(Module):
     def __init__(self, parameters=None):
         super().__init__()
         if parameters is not None:
-            for key, value in parameters.items():
-                self[key] = value
+            self.update(parameters)
+
+    # Those of a plain dict come in the order of their keys.
+    def update(self, parameters):
+        if not hasattr(parameters, "items"):
+            items = parameters
+        elif type(parameters) is dict:
+            items = sorted(parameters.items())
+        else:
+            items = parameters.items()
+        for key, value in items:
+            self[key] = value
+
+    def __delitem__(self, key):
+        delattr(self, key)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def pop(self, key):
+        value = self[key]
+        del self[key]
+        return value
+
+    def extra_repr(self):
+        return "\n".join(["  (%s): Parameter containing: [%s of size %s]"
+                          % (k, p.type(), "x".join([str(n) for n in p.shape])) for k, p in self.items()])
 
     def __getitem__(self, key):
         return getattr(self, key)
@@ -549,8 +611,8 @@ class _NormBase(Module):
             init.zeros_(self.bias)
 
     def extra_repr(self):
-        return "%d, eps=%s, momentum=%s, affine=%s, track_running_stats=%s" % (
-            self.num_features, self.eps, self.momentum, self.affine, self.track_running_stats)
+        return "%d, eps=%s, momentum=%s, affine=%s, bias=%s, track_running_stats=%s" % (
+            self.num_features, self.eps, self.momentum, self.affine, self.bias is not None, self.track_running_stats)
 
 
 class _BatchNorm(_NormBase):
@@ -628,7 +690,8 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return "%s, eps=%s, elementwise_affine=%s" % (self.normalized_shape, self.eps, self.elementwise_affine)
+        return "%s, eps=%s, elementwise_affine=%s, bias=%s" % (
+            self.normalized_shape, self.eps, self.elementwise_affine, self.bias is not None)
 
 
 class RMSNorm(Module):
@@ -645,6 +708,9 @@ class RMSNorm(Module):
 
     def forward(self, input):
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self):
+        return "%s, eps=%s, elementwise_affine=%s" % (self.normalized_shape, self.eps, self.weight is not None)
 
 
 class GroupNorm(Module):
@@ -665,7 +731,8 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return "%d, %d, eps=%s, affine=%s" % (self.num_groups, self.num_channels, self.eps, self.affine)
+        return "%d, %d, eps=%s, affine=%s, bias=%s" % (
+            self.num_groups, self.num_channels, self.eps, self.affine, self.bias is not None)
 
 
 class Embedding(Module):
@@ -1372,11 +1439,18 @@ class MultiheadAttention(Module):
                     value = key
             else:
                 query, key, value = (x.transpose(1, 0) for x in (query, key, value))
-        output, weights = F.multi_head_attention_forward(
+        if is_causal and attn_mask is None:
+            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        if is_causal and key_padding_mask is None and not need_weights:
+            attn_mask = None
+        else:
+            is_causal = False
+        output = F.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, None, None,
             False, self.dropout, self.out_proj.weight, self.out_proj.bias, training=self.training,
             key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
             average_attn_weights=average_attn_weights, is_causal=is_causal)
+        output, weights = output if need_weights else (output, None)
         if self.batch_first and output.dim() == 3:
             return output.transpose(1, 0), weights
         return output, weights
@@ -1432,17 +1506,50 @@ def _clones(module, n):
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
+def _causal(size, dtype=None):
+    return torch.triu(torch.full((size, size), float("-inf"), dtype=dtype), diagonal=1)
+
+
+def _is_causal(mask, is_causal, size):
+    if is_causal is not None or mask is None:
+        return is_causal is True
+    wanted = _causal(size, mask.dtype if mask.is_floating_point() else None)
+    return mask.shape == wanted.shape and bool((mask == wanted).all())
+
+
+def _float_mask(mask, dtype):
+    if mask is None or mask.is_floating_point():
+        return mask
+    return torch.zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
+
+
 class TransformerEncoder(Module):
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
         self.layers = _clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+
+    # What is masked comes out of the nested form as zeros.
+    def _is_nested(self, src, mask):
+        layer = self.layers[0]
+        return (mask is not None and self.enable_nested_tensor and not self.training and src.dim() == 3
+                and isinstance(layer, TransformerEncoderLayer) and layer.self_attn.batch_first
+                and not layer.norm_first and layer.self_attn.num_heads % 2 == 0
+                and not (torch.is_grad_enabled() and any([p.requires_grad for p in self.parameters()])))
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        nested = self._is_nested(src, src_key_padding_mask)
+        padding = src_key_padding_mask
+        src_key_padding_mask = _float_mask(src_key_padding_mask, src.dtype)
+        mask = _float_mask(mask, src.dtype)
         output = src
+        is_causal = _is_causal(mask, is_causal, src.size(1 if self.layers[0].self_attn.batch_first else 0))
         for mod in self.layers:
-            output = mod(output, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+            output = mod(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
+        if nested:
+            output = output.masked_fill(padding.bool().unsqueeze(-1), 0.0)
         if self.norm is not None:
             output = self.norm(output)
         return output
@@ -1470,23 +1577,26 @@ class TransformerDecoderLayer(Module):
                 memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False):
         x = tgt
         if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), tgt_mask, tgt_key_padding_mask)
-            x = x + self._mha_block(self.norm2(x), memory, memory_mask, memory_key_padding_mask)
+            x = x + self._sa_block(self.norm1(x), tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+            x = x + self._mha_block(self.norm2(x), memory, memory_mask, memory_key_padding_mask, memory_is_causal)
             return x + self._ff_block(self.norm3(x))
-        x = self.norm1(x + self._sa_block(x, tgt_mask, tgt_key_padding_mask))
-        x = self.norm2(x + self._mha_block(x, memory, memory_mask, memory_key_padding_mask))
+        x = self.norm1(x + self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
+        x = self.norm2(x + self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(self, x, attn_mask, key_padding_mask):
-        return self.dropout1(self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
-                                            need_weights=False)[0])
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        x = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal,
+                           need_weights=False)[0]
+        return self.dropout1(x)
 
-    def _mha_block(self, x, mem, attn_mask, key_padding_mask):
-        return self.dropout2(self.multihead_attn(x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
-                                                 need_weights=False)[0])
+    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
+        x = self.multihead_attn(x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
+                                is_causal=is_causal, need_weights=False)[0]
+        return self.dropout2(x)
 
     def _ff_block(self, x):
-        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return self.dropout3(x)
 
 
 class TransformerDecoder(Module):
@@ -1496,13 +1606,59 @@ class TransformerDecoder(Module):
         self.num_layers = num_layers
         self.norm = norm
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, **kwargs):
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False):
         output = tgt
+        tgt_is_causal = _is_causal(tgt_mask, tgt_is_causal,
+                                   tgt.size(1 if self.layers[0].self_attn.batch_first else 0))
         for mod in self.layers:
-            output = mod(output, memory, tgt_mask=tgt_mask, memory_mask=memory_mask)
+            output = mod(output, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+                         tgt_key_padding_mask=tgt_key_padding_mask,
+                         memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal,
+                         memory_is_causal=memory_is_causal)
         if self.norm is not None:
             output = self.norm(output)
         return output
+
+
+class Transformer(Module):
+    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048,
+                 dropout=0.1, activation="relu", custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-05,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        options = dict(dim_feedforward=dim_feedforward, dropout=dropout, activation=activation,
+                       layer_norm_eps=layer_norm_eps, batch_first=batch_first, norm_first=norm_first, bias=bias)
+        if custom_encoder is not None:
+            self.encoder = custom_encoder
+        else:
+            layer = TransformerEncoderLayer(d_model, nhead, **options)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
+            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is not None:
+            self.decoder = custom_decoder
+        else:
+            layer = TransformerDecoderLayer(d_model, nhead, **options)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
+            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+        for p in self.parameters():
+            if p.dim() > 1:
+                init.xavier_uniform_(p)
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None,
+                tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None,
+                memory_is_causal=False):
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        return self.decoder(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+                            tgt_key_padding_mask=tgt_key_padding_mask,
+                            memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal,
+                            memory_is_causal=memory_is_causal)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        return _causal(sz, dtype)
 
 
 class DataParallel(Module):
