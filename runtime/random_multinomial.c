@@ -1,7 +1,7 @@
 /*
  * torch.multinomial. Several with replacement: a binary search in the cumulative weights for each.
- * One, or without: weight / exponential noise, and the largest quotients win (one race for all samples).
- * Sums and quotients are rounded to the weights' precision, as PyTorch keeps them in it.
+ * One, or without: weight / exponential noise, and the largest quotients win (one race for all
+ * samples). Sums and quotients are rounded to the weights' precision, as PyTorch keeps them in it.
  */
 #include "runtime/random.h"
 
