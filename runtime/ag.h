@@ -548,9 +548,12 @@ struct ag_memory {
 	uint64_t peak_bytes;
 	uint64_t by_kind[AG_KIND_COUNT];
 	uint64_t peak_by_kind[AG_KIND_COUNT]; /* at the moment of peak_bytes */
-	uint64_t storages;                    /* of at least one byte or more, live */
-	uint64_t tensors;                     /* live handles, saved outputs included */
-	uint64_t nodes; /* live; AccumulateGrad too, not those inside CopySlices */
+	/* Calls of oneDNN's kernels: what they take while they run is known to oneDNN alone, and
+	 * not in the peak. */
+	uint64_t unsized;
+	uint64_t storages; /* of at least one byte or more, live */
+	uint64_t tensors;  /* live handles, saved outputs included */
+	uint64_t nodes;    /* live; AccumulateGrad too, not those inside CopySlices */
 	uint64_t nodes_made;
 	uint64_t allocations;
 	uint64_t host_bytes; /* what the library itself holds for nodes */

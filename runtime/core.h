@@ -19,7 +19,9 @@
 enum {
 	AG_MAX_PARAMS = 20, /* of one signature */
 	AG_PARAM_NAME = 24,
-	AG_NODE_WORDS = 4 /* shape words of a node's results kept in the node */
+	AG_NODE_WORDS = 4, /* shape words of a node's results kept in the node */
+	AG_THREADS = 2,    /* that PyTorch's kernels are taken to run on */
+	AG_DIVISOR = 12    /* bytes of a mean's count, and of its cast */
 };
 
 struct ag_storage {
@@ -200,6 +202,8 @@ void ag_block_free(struct ag_ctx *ctx, void *block, size_t size);
 /* ---- storages */
 struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_data);
 void ag_storage_drop_data(struct ag_storage *s);
+/* A kernel of PyTorch's has this much for itself while it runs: only the peak sees it. */
+void ag_transient(struct ag_ctx *ctx, int64_t bytes);
 void ag_storage_set_kind(struct ag_storage *s, enum ag_kind kind);
 void ag_storage_save(struct ag_storage *s);   /* a node saved a handle on it */
 void ag_storage_unsave(struct ag_storage *s); /* and let go */
@@ -245,6 +249,8 @@ bool ag_writable(struct ag_tensor *t);
 size_t ag_scope_open(struct ag_ctx *ctx);
 void ag_scope_close(struct ag_ctx *ctx, size_t mark);
 struct ag_tensor *scoped(struct ag_ctx *ctx, struct ag_tensor *t); /* NULL is fine */
+/* Closes, but for `t` (NULL is fine), which the scope around it has then. */
+struct ag_tensor *ag_scope_keep(struct ag_ctx *ctx, size_t mark, struct ag_tensor *t);
 
 /* ---- nodes */
 struct ag_node *ag_node_new(struct ag_ctx *ctx, enum ag_node_kind kind, uint32_t nedges,

@@ -319,6 +319,14 @@ void ag_scope_close(struct ag_ctx *ctx, size_t mark)
 		ag_release(ctx->scope[--ctx->scope_count]);
 }
 
+struct ag_tensor *ag_scope_keep(struct ag_ctx *ctx, size_t mark, struct ag_tensor *t)
+{
+	if (t)
+		ag_retain(t);
+	ag_scope_close(ctx, mark);
+	return scoped(ctx, t);
+}
+
 struct ag_tensor *scoped(struct ag_ctx *ctx, struct ag_tensor *t)
 {
 	if (!t)

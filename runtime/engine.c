@@ -277,6 +277,23 @@ static struct ag_tensor *validate(struct task *task, struct ag_node *n, uint32_t
 	return fit;
 }
 
+/* While the node still has what it saved and was given, as PyTorch does. */
+static bool validate_all(struct task *task, struct ag_node *n, struct ag_tensor **out)
+{
+	bool good = true;
+	uint32_t i;
+
+	for (i = 0; i < n->nedges; i++) {
+		struct ag_edge *edge = &n->edges[i];
+
+		if (!out[i] || !edge->node || !good)
+			continue;
+		out[i] = validate(task, edge->node, edge->slot, out[i]);
+		good = out[i] != NULL;
+	}
+	return good;
+}
+
 static bool send_on(struct task *task, struct ag_node *n, struct ag_tensor **out)
 {
 	uint32_t i;
@@ -294,10 +311,10 @@ static bool send_on(struct task *task, struct ag_node *n, struct ag_tensor **out
 			continue;
 		to = &task->entries[at];
 		if (out[i] && good) {
-			struct ag_tensor *grad = validate(task, edge->node, edge->slot, out[i]);
+			struct ag_tensor *grad = out[i];
 
 			out[i] = NULL;
-			good = grad && buffer_add(task, to, edge->slot, grad);
+			good = buffer_add(task, to, edge->slot, grad);
 		}
 		if (--to->waits == 0 && (!task->selective || wanted_at(task, at)))
 			heap_push(task, (uint32_t)at);
@@ -412,7 +429,7 @@ static bool run_entry(struct task *task, uint32_t at)
 	if (n->nedges > 4)
 		out = ag_alloc(n->nedges, sizeof(*out));
 	if (good && any_grad(e)) {
-		good = run_formula(task, e, out);
+		good = run_formula(task, e, out) && validate_all(task, n, out);
 		e = &task->entries[at];
 	}
 	drop_grads(e);

@@ -428,6 +428,10 @@ bool bw_EluResult(struct ag_bw *b)
 	struct ag_tensor *r = B_SAVED(0), *slope;
 	double a = b->node->num[0], scale = b->node->num[1];
 
+	if (ag_bw_is_blind(c, &r, 1)) {
+		B_SET(0, op_unknown_as(c, r));
+		return true;
+	}
 	slope = op_where_n(c, op_le_n(c, r, 0), op_add_n(c, r, a * scale), scale);
 	B_SET(0, op_mul(c, B_GRAD, slope));
 	return true;

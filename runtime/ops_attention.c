@@ -123,12 +123,22 @@ static bool flash_sizes(const struct ag_tensor *q, const struct ag_tensor *k,
 	       k->shape[1] == p->h && v->shape[0] == p->b && v->shape[1] == p->h;
 }
 
+/* Of queries and keys the kernel looks at so many at a time. */
+static void flash_blocks(const struct ag_tensor *q, const struct ag_tensor *k, int64_t *rows,
+                         int64_t *columns)
+{
+	int64_t length = q->shape[2], most = length >= 768 ? 256 : length >= 192 ? 64 : 32;
+
+	*rows = length < most ? length : most;
+	*columns = k->shape[2] < 512 ? k->shape[2] : 512;
+}
+
 /* query, key, value, mask, is_causal, scale */
 bool op_run_flash_attention(struct ag_frame *f)
 {
 	struct ag_tensor *in[4] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2), arg_t(f, 3)}, *out, *lse;
 	struct flash p = {.scale = arg_f(f, 5), .causal = arg_b(f, 4)};
-	int64_t shape[4], full[4];
+	int64_t shape[4], full[4], rows, columns;
 	struct ag_tensor *mask = in[3];
 	struct ag_node *node;
 	uint32_t i;
@@ -152,6 +162,8 @@ bool op_run_flash_attention(struct ag_frame *f)
 		return false;
 	if (p.d == p.dv && ag_is_dense(in[0]))
 		memcpy(out->strides, in[0]->strides, 4 * sizeof(int64_t));
+	flash_blocks(in[0], in[1], &rows, &columns);
+	ag_transient(f->ctx, rows * (columns + 2 + p.dv) * AG_THREADS * (int64_t)sizeof(float));
 	node = ag_record(f->ctx, AG_NODE_FlashAttention, in, 3, 6, 1);
 	if (!ag_work(f->ctx, (double)out->numel * (double)p.s))
 		ag_storage_drop_data(out->storage);
@@ -222,6 +234,7 @@ bool bw_FlashAttention(struct ag_bw *b)
 	                 *p, *dp;
 	struct ag_value args[3];
 	double scale = b->node->num[0];
+	int64_t rows, columns, copied;
 
 	if (!q || !k || !v || !B_SAVED(3))
 		return false;
@@ -229,6 +242,11 @@ bool bw_FlashAttention(struct ag_bw *b)
 		B_SET(0, op_unknown_as(c, q));
 		B_SET(1, op_unknown_as(c, k));
 		B_SET(2, op_unknown_as(c, v));
+		flash_blocks(q, k, &rows, &columns);
+		/* It reads the gradient row by row, heads inside. */
+		copied = ag_is_contiguous(op_transpose(c, B_GRAD, 1, 2)) ? 0 : B_GRAD->numel;
+		ag_transient(c, (2 * rows * columns * AG_THREADS + q->shape[2] + copied) *
+		                        (int64_t)sizeof(float));
 		return true;
 	}
 	s = op_mul_number(c, op_matmul(c, q, op_transpose(c, k, -1, -2)), scale);
@@ -394,32 +412,61 @@ static struct ag_tensor *unpack_parts(struct mha *m, struct ag_tensor *proj, int
 	return op_contiguous(c, op_call(c, AG_OP_squeeze_dim, v, 2));
 }
 
+static struct ag_tensor *project_parts(struct mha *m, struct ag_tensor *x, struct ag_tensor *w,
+                                       struct ag_tensor *b, int64_t parts)
+{
+	size_t mark = ag_scope_open(m->c);
+
+	return ag_scope_keep(m->c, mark, unpack_parts(m, project(m->c, x, w, b), parts));
+}
+
+/* The rows of a weight or bias in parts; all NULL where there is none. */
+static bool row_parts(struct ag_ctx *c, struct ag_tensor *t, enum ag_op op, struct ag_value sizes,
+                      uint32_t count, struct ag_tensor **out)
+{
+	struct ag_value v[2] = {ag_arg(t), sizes};
+	struct ag_results results;
+	uint32_t i;
+
+	memset((void *)out, 0, count * sizeof(*out));
+	if (!t)
+		return true;
+	if (!ag_run_op(c, op, false, v, 2, &results))
+		return false;
+	for (i = 0; i < count && i < results.count; i++)
+		out[i] = scoped(c, ag_results_take(&results, i));
+	ag_results_release(&results);
+	return true;
+}
+
 static bool in_projection(struct ag_frame *f, struct mha *m, struct ag_tensor *w,
                           struct ag_tensor *b)
 {
 	struct ag_tensor *q = arg_t(f, MHA_QUERY), *k = arg_t(f, MHA_KEY), *v = arg_t(f, MHA_VALUE),
-	                 *all;
+	                 *all, *ws[3], *bs[3];
 	struct ag_ctx *c = m->c;
-	int64_t e = m->e;
+	struct ag_value two[2] = {ag_int(m->e), ag_int(2 * m->e)}, sizes = ag_list(two, 2);
 
 	if (k == v && q == k) {
-		all = unpack_parts(m, project(c, q, w, b), 3);
+		all = project_parts(m, q, w, b, 3);
 		m->q = op_select(c, all, 0, 0);
 		m->k = op_select(c, all, 0, 1);
 		m->v = op_select(c, all, 0, 2);
 	} else if (k == v) {
-		m->q = project(c, q, op_narrow(c, w, 0, 0, e), b ? op_narrow(c, b, 0, 0, e) : NULL);
-		all = unpack_parts(m,
-		                   project(c, k, op_narrow(c, w, 0, e, 2 * e),
-		                           b ? op_narrow(c, b, 0, e, 2 * e) : NULL),
-		                   2);
+		if (!row_parts(c, w, AG_OP_split, sizes, 2, ws) ||
+		    !row_parts(c, b, AG_OP_split, sizes, 2, bs))
+			return false;
+		m->q = project(c, q, ws[0], bs[0]);
+		all = project_parts(m, k, ws[1], bs[1], 2);
 		m->k = op_select(c, all, 0, 0);
 		m->v = op_select(c, all, 0, 1);
 	} else {
-		m->q = project(c, q, op_narrow(c, w, 0, 0, e), b ? op_narrow(c, b, 0, 0, e) : NULL);
-		m->k = project(c, k, op_narrow(c, w, 0, e, e), b ? op_narrow(c, b, 0, e, e) : NULL);
-		m->v = project(c, v, op_narrow(c, w, 0, 2 * e, e),
-		               b ? op_narrow(c, b, 0, 2 * e, e) : NULL);
+		if (!row_parts(c, w, AG_OP_chunk, ag_int(3), 3, ws) ||
+		    !row_parts(c, b, AG_OP_chunk, ag_int(3), 3, bs))
+			return false;
+		m->q = project(c, q, ws[0], bs[0]);
+		m->k = project(c, k, ws[1], bs[1]);
+		m->v = project(c, v, ws[2], bs[2]);
 	}
 	return m->q && m->k && m->v;
 }
@@ -459,6 +506,7 @@ static bool merge_masks(struct ag_frame *f, struct mha *m)
 static struct ag_tensor *weighed(struct ag_frame *f, struct mha *m, struct ag_tensor **weights)
 {
 	struct ag_ctx *c = m->c;
+	size_t mark = ag_scope_open(c);
 	struct ag_value v[5];
 	struct ag_tensor *w;
 
@@ -474,7 +522,7 @@ static struct ag_tensor *weighed(struct ag_frame *f, struct mha *m, struct ag_te
 	}
 	v[0] = ag_arg(w);
 	v[1] = ag_int(-1);
-	w = op_call(c, AG_OP_softmax, v, 2);
+	w = ag_scope_keep(c, mark, op_call(c, AG_OP_softmax, v, 2));
 	if (arg_b(f, MHA_TRAINING) && arg_f(f, MHA_DROPOUT) > 0) {
 		v[0] = ag_arg(w);
 		v[1] = ag_float(arg_f(f, MHA_DROPOUT));
@@ -512,6 +560,7 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 	struct mha m = {.c = f->ctx};
 	struct ag_tensor *q = arg_t(f, MHA_QUERY), *out, *w = NULL;
 	int64_t flat[2], three[3], four[4], dim = 1;
+	size_t mark;
 
 	if (q->ndim != 3)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
@@ -535,11 +584,16 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 	m.v = by_head(&m, m.v, m.s);
 	if (!m.q || !m.k || !m.v || !merge_masks(f, &m))
 		return false;
+	mark = ag_scope_open(f->ctx);
 	out = arg_b(f, MHA_NEED) ? weighed(f, &m, &w) : unweighed(f, &m);
 	flat[0] = m.l * m.n;
 	flat[1] = m.e;
-	out = project(f->ctx, op_reshape(f->ctx, out, 2, flat), arg_t(f, MHA_OUT_WEIGHT),
-	              arg_t(f, MHA_OUT_BIAS));
+	out = op_reshape(f->ctx, out, 2, flat);
+	if (w)
+		ag_retain(w);
+	out = ag_scope_keep(f->ctx, mark, out);
+	scoped(f->ctx, w);
+	out = project(f->ctx, out, arg_t(f, MHA_OUT_WEIGHT), arg_t(f, MHA_OUT_BIAS));
 	three[0] = m.l;
 	three[1] = m.n;
 	three[2] = out ? out->shape[1] : 0;

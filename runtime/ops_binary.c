@@ -31,7 +31,17 @@ bool ag_binary_open(struct ag_frame *f, struct ag_binary *b)
 
 struct ag_tensor *ag_binary_out(struct ag_frame *f, const struct ag_binary *b)
 {
-	return ag_result_like(f, b->dtype, b->ndim, b->shape, b->record, b->in, 2);
+	struct ag_tensor *out = ag_result_like(f, b->dtype, b->ndim, b->shape, b->record, b->in, 2);
+	int64_t cast = 0;
+	int i;
+
+	/* Operands of another dtype, numbers too, are cast beside the result. */
+	for (i = 0; out && i < 2; i++) {
+		if (b->in[i]->dtype != b->dtype)
+			cast += b->in[i]->numel * (int64_t)ag_dtype_size(b->dtype);
+	}
+	ag_transient(f->ctx, cast);
+	return out;
 }
 
 static struct ag_node *binary_node(struct ag_frame *f, struct ag_binary *b, enum ag_node_kind kind,

@@ -174,6 +174,27 @@ static struct ag_tensor *conv_make(struct ag_ctx *ctx, const struct conv *c, int
 	return out;
 }
 
+/* What a kernel takes for itself. One of PyTorch's own spreads the image out, every window a
+ * column; the rest are not known. */
+static void conv_room(struct ag_ctx *ctx, const struct conv *c, const struct ag_tensor *x,
+                      const struct ag_tensor *w, const struct ag_tensor *small)
+{
+	int64_t area = ag_count(c->nd, small->shape + 2), field = ag_count(c->nd, w->shape + 2);
+	bool known = !uses_onednn(c, x, w) && c->nd < 3 && !c->transposed && c->groups == 1;
+	bool spread = field > 1;
+	int d;
+
+	for (d = 0; d < c->nd; d++) {
+		known = known && c->dilation[d] == 1;
+		spread = spread || c->stride[d] > 1 || c->pad[d];
+	}
+	if (!known)
+		ctx->memory.unsized++;
+	else if (spread)
+		ag_transient(ctx, x->shape[0] * x->shape[1] * field * area *
+		                          (int64_t)ag_dtype_size((enum ag_dtype)x->dtype));
+}
+
 bool op_run_convolution(struct ag_frame *f)
 {
 	struct ag_tensor *x = arg_t(f, 0), *w = arg_t(f, 1), *b = arg_t(f, 2), *in[3] = {x, w, b},
@@ -203,6 +224,7 @@ bool op_run_convolution(struct ag_frame *f)
 		conv_walk(&c, CONV_SCATTER, x, out, w, b);
 	else
 		conv_walk(&c, CONV_GATHER, out, x, w, b);
+	conv_room(f->ctx, &c, x, w, out);
 	return ag_finish(f, out, node);
 }
 
@@ -275,6 +297,7 @@ bool op_run_convolution_backward(struct ag_frame *f)
 		out[1] = weight_gradient(f->ctx, &c, in[0], in[1], in[2]);
 	if (mask & 4)
 		out[2] = bias_gradient(f->ctx, in[0]);
+	conv_room(f->ctx, &c, in[1], in[2], in[0]);
 	for (i = 0; i < 3; i++) {
 		if (out[i] && node)
 			ag_set_history(out[i], node);

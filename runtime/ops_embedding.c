@@ -68,6 +68,10 @@ bool bw_Embedding(struct ag_bw *b)
 	shape[0] = b->node->ints[0];
 	shape[1] = rows[1] = B_GRAD->shape[B_GRAD->ndim - 1];
 	rows[0] = index->numel;
+	if (ag_bw_is_blind(c, &B_GRAD, 1)) {
+		B_SET(0, scoped(c, ag_make(c, (enum ag_dtype)B_GRAD->dtype, 2, shape, false)));
+		return true;
+	}
 	g = op_reshape(c, B_GRAD, 2, rows);
 	index = op_reshape(c, index, 1, rows);
 	if (b->node->ints[1] >= 0) {

@@ -92,6 +92,11 @@ static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag
 	if (r != AG_REDUCE_NONE) {
 		values = ag_plain(full);
 		ag_set_shape(out, 0, NULL, NULL);
+		if (roomy)
+			ag_transient(f->ctx, (int64_t)full->storage->bytes +
+			                             (r == AG_REDUCE_MEAN ? AG_DIVISOR : 0));
+		else if (r == AG_REDUCE_MEAN)
+			ag_transient(f->ctx, AG_DIVISOR);
 		if (values && out->storage->data)
 			reduce_data(out, values, in[0]->numel, r);
 		else
@@ -373,6 +378,12 @@ bool bw_BinaryCrossEntropy(struct ag_bw *b)
 
 	if (!x || !y)
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, B_GRAD}, 2)) {
+		B_SET(0, op_unknown_as(c, x));
+		B_SET(1, op_unknown_as(c, y));
+		ag_transient(c, b->node->ints[0] == AG_REDUCE_MEAN ? AG_DIVISOR : 0);
+		return true;
+	}
 	g = scaled(b, x);
 	if (b->node->num[0] != 0)
 		g = op_mul(c, g, B_SAVED(2));
@@ -437,6 +448,11 @@ bool bw_BceLogits(struct ag_bw *b)
 
 	if (!x || !y)
 		return false;
+	if (!B_WANT(1) && ag_bw_is_blind(c, (struct ag_tensor *[]){x, B_GRAD}, 2)) {
+		B_SET(0, op_unknown_as(c, x));
+		ag_transient(c, b->node->ints[0] == AG_REDUCE_MEAN ? AG_DIVISOR : 0);
+		return true;
+	}
 	g = scaled(b, x);
 	if (weighed)
 		g = op_mul(c, g, B_SAVED(2));
@@ -596,6 +612,10 @@ bool bw_NllLoss(struct ag_bw *b)
 
 	if (!x)
 		return false;
+	if (ag_bw_is_blind(B_CTX, (struct ag_tensor *[]){x, g}, 2)) {
+		B_SET(0, op_unknown_as(B_CTX, x));
+		return true;
+	}
 	m = nll_matrix(b, x);
 	if (g->ndim == 1 && x->ndim == 2)
 		g = op_unsqueeze(B_CTX, g, 1);

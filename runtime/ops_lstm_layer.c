@@ -99,6 +99,7 @@ bool op_run_mkldnn_rnn_layer(struct ag_frame *f)
 	int64_t shape[3];
 	uint32_t i;
 
+	f->ctx->memory.unsized++;
 	for (i = 0; i < LAYER_INPUTS; i++)
 		in[i] = arg_t(f, i);
 	dtype = (enum ag_dtype)in[0]->dtype;
@@ -171,6 +172,7 @@ bool bw_MkldnnRnnLayer(struct ag_bw *b)
 	bool ready = true;
 	uint32_t i;
 
+	B_CTX->memory.unsized++;
 	for (i = 0; i < LAYER_INPUTS; i++) {
 		in[i] = B_SAVED(i);
 		if (!in[i])

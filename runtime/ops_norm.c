@@ -185,6 +185,11 @@ bool op_run_layer_norm(struct ag_frame *f)
 	return ag_finish(f, out, node);
 }
 
+static int64_t bytes_of(int64_t count, const struct ag_tensor *like)
+{
+	return count * (int64_t)ag_dtype_size((enum ag_dtype)like->dtype);
+}
+
 static bool is_half(const struct ag_tensor *t)
 {
 	return t->dtype == AG_F16 || t->dtype == AG_BF16;
@@ -194,6 +199,16 @@ static bool is_half(const struct ag_tensor *t)
 static struct ag_tensor *wide(struct ag_ctx *c, struct ag_tensor *t)
 {
 	return t && is_half(t) ? op_cast(c, t, AG_F32) : t;
+}
+
+static void widen(struct ag_ctx *c, struct ag_tensor **x, struct ag_tensor **w,
+                  struct ag_tensor **g, struct ag_tensor **mean, struct ag_tensor **rstd)
+{
+	*x = wide(c, *x);
+	*w = wide(c, *w);
+	*g = wide(c, *g);
+	*mean = wide(c, *mean);
+	*rstd = wide(c, *rstd);
 }
 
 static struct ag_tensor *mean_over(struct ag_ctx *c, struct ag_tensor *x, const int64_t *dims,
@@ -238,9 +253,8 @@ static struct ag_tensor *input_grad(struct ag_ctx *c, struct ag_tensor *g, struc
 bool bw_LayerNorm(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = wide(c, B_SAVED(0)), *w = wide(c, B_SAVED(1)), *bias = B_SAVED(2);
-	struct ag_tensor *mean = wide(c, B_SAVED(3)), *rstd = wide(c, B_SAVED(4)), *xhat;
-	struct ag_tensor *g = wide(c, B_GRAD);
+	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *bias = B_SAVED(2), *g = B_GRAD;
+	struct ag_tensor *mean = B_SAVED(3), *rstd = B_SAVED(4), *xhat;
 	int lead = (int)b->node->ints[0], d, n = 0;
 	int64_t dims[AG_MAX_DIMS];
 
@@ -250,8 +264,14 @@ bool bw_LayerNorm(struct ag_bw *b)
 		B_SET(0, op_unknown_as(c, x));
 		B_SET(1, op_unknown_as(c, w));
 		B_SET(2, op_unknown_as(c, bias));
+		/* Each thread sums for itself. */
+		if (w || bias)
+			ag_transient(
+			        c, 2 * AG_THREADS *
+			                   bytes_of(ag_count(x->ndim - lead, x->shape + lead), x));
 		return true;
 	}
+	widen(c, &x, &w, &g, &mean, &rstd);
 	for (d = lead; d < x->ndim; d++)
 		dims[n++] = d;
 	xhat = standard(c, x, mean, &rstd, dims, n, b->node->num[0]);
@@ -274,6 +294,7 @@ bool op_run_rms_norm(struct ag_frame *f)
 	struct ag_value v[2];
 	struct norm s;
 	int lead, d, n = 0;
+	size_t mark = ag_scope_open(c);
 
 	if (!ag_need_float(f, x) || !layer_shape(f, x, &lead, &s))
 		return false;
@@ -284,7 +305,7 @@ bool op_run_rms_norm(struct ag_frame *f)
 	v[0] = ag_arg(op_pow_n(c, input, 2));
 	v[0] = ag_arg(mean_over(c, v[0].as.tensor, dims, n));
 	v[1] = ag_float(eps);
-	r = op_rsqrt(c, op_call(c, AG_OP_add_scalar, v, 2));
+	r = ag_scope_keep(c, mark, op_rsqrt(c, op_call(c, AG_OP_add_scalar, v, 2)));
 	r = op_mul(c, input, r);
 	r = op_contiguous(c, w ? op_mul(c, r, w) : r);
 	return ag_give_ref(f, is_half(x) ? op_cast(c, r, (enum ag_dtype)x->dtype) : r);
@@ -402,6 +423,11 @@ static bool batch_run(struct ag_frame *f, struct batch_norm *n)
 		ag_save_input(node, 5, n->saved[1]);
 	}
 	batch_compute(n);
+	/* Factor and offset of each channel; where channels come last each thread sums for itself.
+	 */
+	ag_transient(f->ctx, 2 * bytes_of(n->s.groups, n->x));
+	if (n->training && (n->s.inner == 1 || ag_suggests_last(n->x)))
+		ag_transient(f->ctx, (2 + AG_THREADS) * bytes_of(n->s.groups, n->x));
 	return ag_finish(f, n->out, node);
 }
 
@@ -455,21 +481,23 @@ bool bw_BatchNorm(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
 	bool training = b->node->ints[0] != 0;
-	struct ag_tensor *x = wide(c, B_SAVED(0)), *w = wide(c, B_SAVED(1)), *g = wide(c, B_GRAD);
+	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *g = B_GRAD;
 	struct ag_tensor *mean, *rstd, *xhat, *gw;
 	int64_t dims[AG_MAX_DIMS], shape[AG_MAX_DIMS];
 	int d, n = 0;
 
-	mean = wide(c, B_SAVED(training ? 4 : 2));
-	rstd = wide(c, B_SAVED(training ? 5 : 3));
+	mean = B_SAVED(training ? 4 : 2);
+	rstd = B_SAVED(training ? 5 : 3);
 	if (!x || !mean || !rstd)
 		return false;
 	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, w, g, mean}, 4)) {
 		B_SET(0, op_unknown_as(c, x));
 		for (d = 1; d < 3; d++)
-			B_SET((uint32_t)d, op_unknown_as(c, mean));
+			B_SET((uint32_t)d, op_unknown_as(c, w ? w : mean));
+		ag_transient(c, bytes_of(x->numel, x));
 		return true;
 	}
+	widen(c, &x, &w, &g, &mean, &rstd);
 	for (d = 0; d < x->ndim; d++) {
 		shape[d] = d == 1 ? x->shape[1] : 1;
 		if (d != 1)
@@ -563,9 +591,8 @@ bool op_run_group_norm(struct ag_frame *f)
 bool bw_GroupNorm(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = wide(c, B_SAVED(0)), *w = wide(c, B_SAVED(1)), *g = wide(c, B_GRAD);
-	struct ag_tensor *mean = wide(c, B_SAVED(2)), *rstd = wide(c, B_SAVED(3)), *flat, *xhat,
-	                 *gw;
+	struct ag_tensor *x = B_SAVED(0), *w = B_SAVED(1), *g = B_GRAD;
+	struct ag_tensor *mean = B_SAVED(2), *rstd = B_SAVED(3), *flat, *xhat, *gw;
 	int64_t rows[3], one[3], shape[AG_MAX_DIMS], dims[AG_MAX_DIMS], last = 2;
 	int d, n = 0;
 
@@ -575,10 +602,12 @@ bool bw_GroupNorm(struct ag_bw *b)
 		shape[0] = x->shape[1];
 		B_SET(0, op_unknown_as(c, x));
 		for (d = 1; d < 3; d++)
-			B_SET((uint32_t)d,
-			      scoped(c, ag_make(c, (enum ag_dtype)x->dtype, 1, shape, false)));
+			B_SET((uint32_t)d, scoped(c, ag_make(c, (enum ag_dtype)(w ? w : x)->dtype,
+			                                     1, shape, false)));
+		ag_transient(c, 2 * bytes_of(mean->numel * x->shape[1] / b->node->ints[0], x));
 		return true;
 	}
+	widen(c, &x, &w, &g, &mean, &rstd);
 	rows[0] = one[0] = x->shape[0];
 	rows[1] = one[1] = b->node->ints[0];
 	rows[2] = x->numel ? x->numel / (rows[0] * rows[1]) : 0;

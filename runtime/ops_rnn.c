@@ -81,17 +81,29 @@ enum cell_kind { CELL_LSTM, CELL_GRU, CELL_TANH, CELL_RELU };
 struct cell {
 	enum cell_kind kind;
 	struct ag_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr;
+	struct ag_tensor *x; /* of a call by itself; of layers it is projected for all steps */
 };
 
 struct state {
 	struct ag_tensor *h, *c;
 };
 
+/* The state projected comes first, and its nodes do. */
+static struct ag_tensor *sum_of_gates(struct ag_ctx *ctx, const struct cell *cell,
+                                      struct ag_tensor *projected, const struct state *s)
+{
+	struct ag_tensor *gates = linear(ctx, s->h, cell->w_hh, cell->b_hh);
+	size_t mark = ag_scope_open(ctx);
+
+	if (!projected)
+		projected = linear(ctx, cell->x, cell->w_ih, cell->b_ih);
+	return ag_scope_keep(ctx, mark, in_place(ctx, AG_OP_add, gates, projected));
+}
+
 static bool lstm_step(struct ag_ctx *ctx, const struct cell *cell, struct ag_tensor *projected,
                       struct state *s)
 {
-	struct ag_tensor *gates =
-	        in_place(ctx, AG_OP_add, linear(ctx, s->h, cell->w_hh, cell->b_hh), projected);
+	struct ag_tensor *gates = sum_of_gates(ctx, cell, projected, s);
 	struct ag_tensor *part[4], *c, *t;
 
 	if (!chunks(ctx, gates, 4, part) || !in_place(ctx, AG_OP_sigmoid, part[0], NULL) ||
@@ -116,6 +128,8 @@ static bool gru_step(struct ag_ctx *ctx, const struct cell *cell, struct ag_tens
 {
 	struct ag_tensor *in[3], *hid[3], *fresh, *out;
 
+	if (!projected)
+		projected = linear(ctx, cell->x, cell->w_ih, cell->b_ih);
 	if (!chunks(ctx, projected, 3, in) ||
 	    !chunks(ctx, linear(ctx, s->h, cell->w_hh, cell->b_hh), 3, hid))
 		return false;
@@ -138,24 +152,47 @@ static bool gru_step(struct ag_ctx *ctx, const struct cell *cell, struct ag_tens
 static bool simple_step(struct ag_ctx *ctx, const struct cell *cell, struct ag_tensor *projected,
                         struct state *s)
 {
-	struct ag_tensor *sum =
-	        in_place(ctx, AG_OP_add, linear(ctx, s->h, cell->w_hh, cell->b_hh), projected);
+	struct ag_tensor *sum = linear(ctx, s->h, cell->w_hh, cell->b_hh);
 
+	if (!projected)
+		projected = linear(ctx, cell->x, cell->w_ih, cell->b_ih);
+	sum = in_place(ctx, AG_OP_add, sum, projected);
 	if (!sum)
 		return false;
 	s->h = cell->kind == CELL_TANH ? op_tanh(ctx, sum) : op_relu(ctx, sum);
 	return s->h != NULL;
 }
 
+/* Closes, but for a state and a result. */
+static void close_around(struct ag_ctx *ctx, size_t mark, const struct state *s,
+                         struct ag_tensor **out)
+{
+	struct ag_tensor *kept[3] = {s->h, s->c, out ? *out : NULL};
+
+	for (int i = 0; i < 3; i++) {
+		if (kept[i])
+			ag_retain(kept[i]);
+	}
+	ag_scope_close(ctx, mark);
+	for (int i = 0; i < 3; i++)
+		scoped(ctx, kept[i]);
+}
+
 static bool step(struct ag_ctx *ctx, const struct cell *cell, struct ag_tensor *projected,
                  struct state *s)
 {
-	if (!projected)
+	size_t mark = ag_scope_open(ctx);
+	bool good;
+
+	if (!projected && !cell->x)
 		return false;
 	if (cell->kind == CELL_LSTM)
-		return lstm_step(ctx, cell, projected, s);
-	return cell->kind == CELL_GRU ? gru_step(ctx, cell, projected, s)
-	                              : simple_step(ctx, cell, projected, s);
+		good = lstm_step(ctx, cell, projected, s);
+	else
+		good = cell->kind == CELL_GRU ? gru_step(ctx, cell, projected, s)
+		                              : simple_step(ctx, cell, projected, s);
+	close_around(ctx, mark, s, NULL);
+	return good;
 }
 
 /* Shapes of one cell call: x [B, I], h [B, H]. */
@@ -182,7 +219,8 @@ static bool cell_fits(struct ag_frame *f, const struct cell *cell, const struct 
 
 static bool run_cell(struct ag_frame *f, enum cell_kind kind)
 {
-	struct cell cell = {kind, arg_t(f, 2), arg_t(f, 3), arg_t(f, 4), arg_t(f, 5), NULL};
+	struct cell cell = {kind,        arg_t(f, 2), arg_t(f, 3), arg_t(f, 4),
+	                    arg_t(f, 5), NULL,        arg_t(f, 0)};
 	struct state s = {NULL, NULL};
 
 	if (kind != CELL_LSTM) {
@@ -195,8 +233,7 @@ static bool run_cell(struct ag_frame *f, enum cell_kind kind)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "lstm_cell expects two hidden states");
 	if (!cell_fits(f, &cell, arg_t(f, 0), s.h))
 		return false;
-	/* PyTorch projects the state first; its nodes come first, too. */
-	if (!step(f->ctx, &cell, linear(f->ctx, arg_t(f, 0), cell.w_ih, cell.b_ih), &s))
+	if (!step(f->ctx, &cell, NULL, &s))
 		return false;
 	return ag_give_ref(f, s.h) && (kind != CELL_LSTM || ag_give_ref(f, s.c));
 }
@@ -226,6 +263,7 @@ bool op_run_rnn_relu_cell(struct ag_frame *f)
 static bool run_steps(struct ag_ctx *ctx, const struct cell *cell, struct ag_tensor *x,
                       bool reverse, struct state *s, struct ag_tensor **out)
 {
+	size_t mark = ag_scope_open(ctx);
 	struct ag_tensor *projected = linear(ctx, x, cell->w_ih, cell->b_ih);
 	struct ag_value v[2] = {ag_arg(projected), ag_int(0)};
 	uint32_t steps = (uint32_t)x->shape[0], i;
@@ -241,6 +279,7 @@ static bool run_steps(struct ag_ctx *ctx, const struct cell *cell, struct ag_ten
 	}
 	*out = good ? joined(ctx, AG_OP_stack, outputs, steps, 0) : NULL;
 	free(parts);
+	close_around(ctx, mark, s, out);
 	return *out != NULL;
 }
 

@@ -323,6 +323,11 @@ bool bw_PreluKernel(struct ag_bw *b)
 
 	if (!a || !w)
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){a, B_GRAD}, 2)) {
+		B_SET(0, op_unknown_as(c, a));
+		B_SET(1, op_unknown_as(c, a));
+		return true;
+	}
 	positive = op_gt_n(c, a, 0);
 	if (B_WANT(0)) {
 		struct ag_value v[3] = {ag_arg(positive), ag_arg(B_GRAD),

@@ -158,6 +158,8 @@ static bool sum_or_mean(struct ag_frame *f, bool mean, uint32_t dims, uint32_t k
 	out = reduce_sum(f->ctx, a, &r, dtype, mean);
 	if (!out)
 		return false;
+	if (mean)
+		ag_transient(f->ctx, AG_DIVISOR);
 	r.whole = r.whole && arg_none(f, dims) && !r.keepdim;
 	n = ag_reduction_words(a, &r, words);
 	node = dtype == AG_I64 ? NULL

@@ -38,6 +38,18 @@ static void count_new(struct ag_ctx *ctx, struct ag_storage *s)
 	}
 }
 
+void ag_transient(struct ag_ctx *ctx, int64_t bytes)
+{
+	struct ag_memory *m = &ctx->memory;
+	uint64_t with = m->live_bytes + (uint64_t)bytes;
+
+	if (with <= m->peak_bytes)
+		return;
+	m->peak_bytes = with;
+	memcpy(m->peak_by_kind, m->by_kind, sizeof(m->by_kind));
+	m->peak_by_kind[AG_KIND_OTHER] += (uint64_t)bytes;
+}
+
 static void count_gone(struct ag_ctx *ctx, struct ag_storage *s)
 {
 	ctx->memory.storages--;

@@ -30,6 +30,10 @@ static void enter(void)
 	temp_tree_enter();
 	temp_tree_add_text("train.py", train);
 	temp_tree_add_text("clean.py", "print(1)\n");
+	temp_tree_add_text("images.py", "import torch\nfrom torch import nn\n"
+	                                "net = nn.Conv2d(3, 4, 3)\n"
+	                                "for step in range(3):\n"
+	                                "    net(torch.randn(2, 3, 8, 8)).sum().backward()\n");
 	temp_tree_add_text(
 	        "raises.py",
 	        "import torch\nfor i in range(3):\n    if i == 0:\n        raise OSError('no')\n");
@@ -48,6 +52,9 @@ static const struct {
 } cases[] = {
         {"memory train.py", 0, "  optimizer  ", NULL},
         {"memory train.py", 0, "batch of 256 instead of 512", NULL},
+        {"memory images.py", 0, "the peak is without what oneDNN's convolutions", NULL},
+        {"memory images.py --format json", 0, "\"peak_without_onednn\": true", NULL},
+        {"memory train.py --format json", 0, "\"peak_without_onednn\": false", NULL},
         {"memory train.py:8", 0, "train.py:8: `for step in range(10):`, step 3", NULL},
         {"memory train.py --format json", 0, "\"peak\": {", NULL},
         {"memory train.py --color always", 0, "\x1b[", NULL},

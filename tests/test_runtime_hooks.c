@@ -163,7 +163,6 @@ static bool exp_sin_tanh(struct ag_ctx *ctx, void *data, struct ag_tensor *const
 }
 
 /* What PyTorch 2.13 holds, and held at most, at each step of
- * (but for 4 bytes of the first step, where the 1 is a float32 for a moment)
  *     x = w * 1; y = checkpoint(lambda t: t.exp().sin().tanh(), x); del x
  *     l = y.sum(); del y; l.backward(retain_graph=True); l.backward(); del l  */
 static const struct {
@@ -175,22 +174,22 @@ static const struct {
          true,
          4,
          {8008, 17064, 17064, 13068, 17068, 13060, 8000},
-         {8008, 21064, 17064, 17068, 33072, 37072, 13060}},
+         {8012, 21064, 17064, 17068, 33072, 37072, 13060}},
         {true,
          false,
          4,
          {8008, 12008, 12008, 8012, 12012, 8004, 8000},
-         {8008, 16008, 12008, 12012, 28016, 32016, 8004}},
+         {8012, 16008, 12008, 12012, 28016, 32016, 8004}},
         {false,
          true,
          6,
          {8008, 17064, 17064, 13068, 17068, 8004, 8000},
-         {8008, 21064, 17064, 17068, 30128, 34128, 8004}},
+         {8012, 21064, 17064, 17068, 30128, 34128, 8004}},
         {false,
          false,
          6,
          {8008, 12008, 12008, 8012, 12012, 8004, 8000},
-         {8008, 16008, 12008, 12012, 24016, 28016, 8004}},
+         {8012, 16008, 12008, 12012, 24016, 28016, 8004}},
 };
 
 static int at;

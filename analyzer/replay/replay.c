@@ -93,6 +93,7 @@ void take_sample(struct replay *r)
 		s->peak_by_kind[k] = memory.peak_by_kind[k];
 	}
 	s->peak_bytes = memory.peak_bytes;
+	s->unsized = memory.unsized != 0;
 	s->entry = r->vm->entries;
 	ag_reset_peak(ctx_of(r->vm));
 	measure_mark(r);

@@ -51,6 +51,7 @@ struct replay_sample {
 	uint64_t by_kind[REPLAY_KINDS];
 	/* the most that was alive since the sample before, and what it was */
 	uint64_t peak_bytes, peak_by_kind[REPLAY_KINDS];
+	bool unsized; /* it lacks what some kernels take while they run (ag.h) */
 	uint32_t entry; /* how often the loop had been entered by then */
 };
 

@@ -90,6 +90,10 @@ void footprint_text(const struct footprint *footprint, struct text *out)
 		add_change(footprint, &footprint->changes[i], out);
 	if (footprint->change_count)
 		text_add_char(out, '\n');
+	if (last_step(result)->unsized)
+		text_add_chars(
+		        out, "the peak is without what oneDNN's convolutions and LSTMs take while "
+		             "they run\n");
 	text_add_chars(out, result->exact ? "exact: every call, shape and value is known\n"
 	                                  : "structural: a lower bound, because some values are "
 	                                    "not known\n");
@@ -122,6 +126,7 @@ static void emit_step(struct emitter *json, const struct replay_result *result)
 	emit_number(json, "step", result->count);
 	emit_text(json, "mode", result->exact ? "exact" : "structural");
 	emit_kinds(json, "peak", step->peak_bytes, step->peak_by_kind);
+	emit_bool(json, "peak_without_onednn", step->unsized);
 	emit_kinds(json, "end", step->live_bytes, step->by_kind);
 }
 

@@ -2,6 +2,11 @@ import _torch
 import torch
 
 
+def multi_head_attention_forward(*args, **kwargs):
+    made = _torch.op("F.multi_head_attention_forward", args, kwargs)
+    return made if isinstance(made, tuple) else (made, None)
+
+
 def sigmoid(input):
     return torch.sigmoid(input)
 

@@ -1243,19 +1243,23 @@ class _RNNBase(Module):
         self.batch_first = batch_first
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
+        self.proj_size = proj_size
         self.nonlinearity = nonlinearity
         num_directions = 2 if bidirectional else 1
         gate_size = self._gates * hidden_size
+        real_hidden = proj_size or hidden_size
         self._names = []
         for layer in range(num_layers):
             for direction in range(num_directions):
-                layer_input = input_size if layer == 0 else hidden_size * num_directions
+                layer_input = input_size if layer == 0 else real_hidden * num_directions
                 suffix = "_reverse" if direction == 1 else ""
                 named = [("weight_ih_l%d%s" % (layer, suffix), torch.empty((gate_size, layer_input))),
-                         ("weight_hh_l%d%s" % (layer, suffix), torch.empty((gate_size, hidden_size)))]
+                         ("weight_hh_l%d%s" % (layer, suffix), torch.empty((gate_size, real_hidden)))]
                 if bias:
                     named += [("bias_ih_l%d%s" % (layer, suffix), torch.empty(gate_size)),
                               ("bias_hh_l%d%s" % (layer, suffix), torch.empty(gate_size))]
+                if proj_size:
+                    named.append(("weight_hr_l%d%s" % (layer, suffix), torch.empty((proj_size, hidden_size))))
                 for name, data in named:
                     setattr(self, name, Parameter(data))
                     self._names.append(name)
@@ -1269,12 +1273,12 @@ class _RNNBase(Module):
     def flatten_parameters(self):
         pass
 
-    def _zeros(self, input, batched):
+    def _zeros(self, input, batched, size=0):
         n = self.num_layers * (2 if self.bidirectional else 1)
         if not batched:
-            return torch.zeros(n, self.hidden_size, dtype=input.dtype)
+            return torch.zeros(n, size or self.hidden_size, dtype=input.dtype)
         batch = input.size(0) if self.batch_first else input.size(1)
-        return torch.zeros(n, batch, self.hidden_size, dtype=input.dtype)
+        return torch.zeros(n, batch, size or self.hidden_size, dtype=input.dtype)
 
     def _weights(self):
         return [getattr(self, name) for name in self._names]
@@ -1332,9 +1336,7 @@ class LSTM(_RNNBase):
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = (hx[0].unsqueeze(1), hx[1].unsqueeze(1)) if hx is not None else None
         if hx is None:
-            zeros = self._zeros(input, True)
-            hx = (zeros, zeros)
-            zeros = None
+            hx = (self._zeros(input, True, self.proj_size), self._zeros(input, True))
         output, h, c = self._run(input, hx)
         if not batched:
             return output.squeeze(0 if self.batch_first else 1), (h.squeeze(1), c.squeeze(1))
