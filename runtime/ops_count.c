@@ -121,48 +121,180 @@ bool op_run_bincount(struct ag_frame *f)
 	return ag_give(f, out);
 }
 
-/* Sorted distinct values. */
+/* input, bins, min, max: equal bounds are those of the data */
+bool op_run_histc(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0), *out;
+	double low = arg_f(f, 2), high = arg_f(f, 3), *x, *counts;
+	int64_t bins = arg_i(f, 1), i;
+
+	if (!ag_need_float(f, a))
+		return false;
+	if (bins < 1)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "bins must be > 0");
+	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, 1, &bins, ag_has_data(a));
+	x = ag_plain(a);
+	if (!out || !x) {
+		free(x);
+		return ag_give(f, out);
+	}
+	for (i = 0; arg_f(f, 2) == arg_f(f, 3) && i < a->numel; i++) {
+		low = !i || x[i] < low ? x[i] : low;
+		high = !i || x[i] > high ? x[i] : high;
+	}
+	if (low == high) {
+		low--;
+		high++;
+	}
+	counts = ag_alloc((size_t)bins, sizeof(*counts));
+	for (i = 0; i < a->numel; i++) {
+		int64_t at = x[i] >= low && x[i] <= high
+		                     ? (int64_t)((x[i] - low) / (high - low) * (double)bins)
+		                     : -1;
+
+		if (at >= 0)
+			counts[at < bins ? at : bins - 1]++;
+	}
+	ag_put_plain(out, counts);
+	free(counts);
+	free(x);
+	return ag_give(f, out);
+}
+
+/* What unique compares: rows of `width` numbers, in order; row order[i] is of the to[order[i]]th
+ * kind, of which there are times[...]. */
+struct kinds {
+	double *x;
+	int64_t rows, width, count, *order, *to, *times;
+};
+
+static double row_at(const struct kinds *k, int64_t row, int64_t column)
+{
+	return k->x[row * k->width + column];
+}
+
+static bool same_rows(const struct kinds *k, int64_t a, int64_t b)
+{
+	int64_t i = 0;
+
+	while (i < k->width && row_at(k, a, i) == row_at(k, b, i))
+		i++;
+	return i == k->width;
+}
+
+/* By the last column first: each pass leaves what is equal as it was. */
+static void order_rows(struct kinds *k)
+{
+	double *column = ag_alloc((size_t)k->rows + 1, sizeof(*column));
+	int64_t *by = ag_alloc((size_t)k->rows + 1, sizeof(*by)), i, c;
+	int64_t *next = ag_alloc((size_t)k->rows + 1, sizeof(*next));
+
+	for (i = 0; i < k->rows; i++)
+		k->order[i] = i;
+	for (c = k->width - 1; c >= 0; c--) {
+		for (i = 0; i < k->rows; i++)
+			column[i] = row_at(k, k->order[i], c);
+		ag_order(column, k->rows, false, by);
+		for (i = 0; i < k->rows; i++)
+			next[i] = k->order[by[i]];
+		memcpy(k->order, next, (size_t)k->rows * sizeof(*next));
+	}
+	free(column);
+	free(by);
+	free(next);
+}
+
+static void find_kinds(struct kinds *k)
+{
+	int64_t i;
+
+	k->order = ag_alloc((size_t)k->rows + 1, sizeof(*k->order));
+	k->to = ag_alloc((size_t)k->rows + 1, sizeof(*k->to));
+	k->times = ag_alloc((size_t)k->rows + 1, sizeof(*k->times));
+	order_rows(k);
+	for (i = 0; i < k->rows; i++) {
+		k->count += !i || !same_rows(k, k->order[i], k->order[i - 1]);
+		k->to[k->order[i]] = k->count - 1;
+		k->times[k->count - 1]++;
+	}
+}
+
+static bool give_kinds(struct ag_frame *f, const struct kinds *k, struct ag_tensor *out,
+                       int inverse_ndim, const int64_t *inverse_shape)
+{
+	struct ag_tensor *inverse, *counts;
+
+	if (!ag_give(f, out))
+		return false;
+	inverse = arg_b(f, 2) ? ag_make(f->ctx, AG_I64, inverse_ndim, inverse_shape, true) : NULL;
+	if (inverse)
+		ag_put_ints(inverse, k->to);
+	if (arg_b(f, 2) && !ag_give(f, inverse))
+		return false;
+	counts = arg_b(f, 3) ? ag_make(f->ctx, AG_I64, 1, &k->count, true) : NULL;
+	if (counts)
+		ag_put_ints(counts, k->times);
+	return !arg_b(f, 3) || ag_give(f, counts);
+}
+
+static void release_kinds(struct kinds *k)
+{
+	free(k->x);
+	free(k->order);
+	free(k->to);
+	free(k->times);
+}
+
+/* Slices of one dimension that differ, in order. */
+static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
+{
+	struct ag_tensor *rows = op_contiguous(f->ctx, op_transpose(f->ctx, a, 0, dim)), *out;
+	struct kinds k = {.rows = a->ndim ? a->shape[dim] : 1};
+	int64_t shape[AG_MAX_DIMS], i, c;
+	bool ok;
+
+	if (!rows)
+		return false;
+	k.width = k.rows ? a->numel / k.rows : 0;
+	k.x = ag_plain(rows);
+	find_kinds(&k);
+	memcpy(shape, rows->shape, sizeof(shape));
+	shape[0] = k.count;
+	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, shape, true);
+	for (i = 0; out && i < k.rows; i++)
+		for (c = 0; c < k.width; c++)
+			ag_store_double((enum ag_dtype)a->dtype, out->storage->data,
+			                k.to[i] * k.width + c, row_at(&k, i, c));
+	scoped(f->ctx, out);
+	out = out ? op_contiguous(f->ctx, op_transpose(f->ctx, out, 0, dim)) : NULL;
+	ok = give_kinds(f, &k, ag_retain(out), 1, &k.rows);
+	release_kinds(&k);
+	return ok;
+}
+
+/* Sorted distinct values, or slices. */
 bool op_run_unique(struct ag_frame *f)
 {
-	struct ag_tensor *a = arg_t(f, 0), *out, *inverse, *counts;
-	double *x;
-	int64_t *order, *to, *times, i, n = 0;
+	struct ag_tensor *a = arg_t(f, 0), *out;
+	struct kinds k = {.rows = a->numel, .width = 1};
+	int64_t i;
+	int dim;
+	bool ok;
 
 	if (!known(f, a))
 		return false;
-	x = ag_plain(a);
-	order = ag_alloc((size_t)a->numel + 1, sizeof(*order));
-	to = ag_alloc((size_t)a->numel + 1, sizeof(*to));
-	times = ag_alloc((size_t)a->numel + 1, sizeof(*times));
-	ag_order(x, a->numel, false, order);
-	for (i = 0; i < a->numel; i++) {
-		n += !i || x[order[i]] != x[order[i - 1]];
-		to[order[i]] = n - 1;
-		times[n - 1]++;
+	if (!arg_none(f, 4)) {
+		dim = ag_dim(f->ctx, a, arg_i(f, 4));
+		return dim >= 0 && unique_slices(f, a, dim);
 	}
-	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, 1, &n, true);
-	inverse = ag_make(f->ctx, AG_I64, a->ndim, a->shape, true);
-	counts = ag_make(f->ctx, AG_I64, 1, &n, true);
+	k.x = ag_plain(a);
+	find_kinds(&k);
+	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, 1, &k.count, true);
 	for (i = 0; out && i < a->numel; i++)
-		ag_store_double((enum ag_dtype)a->dtype, out->storage->data, to[i], x[i]);
-	if (inverse)
-		ag_put_ints(inverse, to);
-	if (counts)
-		ag_put_ints(counts, times);
-	free(x);
-	free(order);
-	free(to);
-	free(times);
-	ag_give(f, out);
-	if (arg_b(f, 2))
-		ag_give(f, inverse);
-	else
-		ag_release(inverse);
-	if (arg_b(f, 3))
-		ag_give(f, counts);
-	else
-		ag_release(counts);
-	return out != NULL;
+		ag_store_double((enum ag_dtype)a->dtype, out->storage->data, k.to[i], k.x[i]);
+	ok = give_kinds(f, &k, out, a->ndim, a->shape);
+	release_kinds(&k);
+	return ok;
 }
 
 /* ---- any, all, count_nonzero */

@@ -203,6 +203,7 @@ FORMULA(Neg, op_neg(c, g))
 FORMULA(Abs, op_mul(c, g, op_sign(c, s)))
 FORMULA(Sign, op_zeros_as(c, g))
 FORMULA(Round, op_zeros_as(c, g))
+FORMULA(RoundDecimals, op_zeros_as(c, g))
 FORMULA(Floor, op_zeros_as(c, g))
 FORMULA(Ceil, op_zeros_as(c, g))
 FORMULA(Trunc, op_zeros_as(c, g))
@@ -306,4 +307,37 @@ bool bw_SigmoidBackward(struct ag_bw *b)
 		B_SET(1, op_mul(c, op_mul(c, g, B_SAVED(0)),
 		                op_add_n(c, op_mul_number(c, result, -2), 1)));
 	return true;
+}
+
+/* p: the power of ten, whether to multiply with it first, whether in single precision */
+static void map_round_decimals(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		double x = p[1] != 0 ? in[0][i] * p[0] : in[0][i] / p[0];
+
+		x = nearbyint(p[2] != 0 ? (double)(float)x : x);
+		out[i] = p[1] != 0 ? x / p[0] : x * p[0];
+	}
+}
+
+/* input, decimals */
+bool op_run_round_decimals(struct ag_frame *f)
+{
+	struct ag_tensor *a = arg_t(f, 0), *out;
+	int64_t decimals = arg_i(f, 1);
+	double p[3] = {pow(10, (double)(decimals < 0 ? -decimals : decimals)), decimals >= 0,
+	               a->dtype == AG_F32};
+	struct ag_node *node;
+
+	if (!ag_need_float(f, a))
+		return false;
+	out = ag_result_like(f, (enum ag_dtype)a->dtype, a->ndim, a->shape, wants1(f->ctx, a), &a,
+	                     1);
+	if (!out)
+		return false;
+	node = ag_record1(f->ctx, AG_NODE_RoundDecimals, a, 0, 0);
+	ag_map(out, &a, 1, map_round_decimals, p);
+	return ag_finish(f, out, node);
 }

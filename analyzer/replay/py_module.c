@@ -266,6 +266,27 @@ struct val module_import_top(struct vm *vm, const char *name, struct module *fro
 	return import_any(vm, name, from, true);
 }
 
+/* Definitions of a library are made when they are asked for. */
+static bool complete_library(struct vm *vm, struct module *from)
+{
+	const struct library_module *library = from->library;
+
+	for (uint32_t i = 0; library && i < library->definitions.count; i++) {
+		const struct library_definition *d =
+		        &library_definitions[library->definitions.first + i];
+		const struct library_name *n = &library_names[d->name];
+		struct val v;
+
+		if (!n->length || library_bytes[n->start] == '_')
+			continue;
+		v = rp_attr(vm, val_obj(from), str_intern(vm, library_bytes + n->start, n->length));
+		if (is_null(v))
+			return false;
+		unref(vm, v);
+	}
+	return true;
+}
+
 bool module_star(struct vm *vm, struct module *from, struct module *into)
 {
 	struct val all = module_attr(vm, from, vm->n[PN_all]);
@@ -290,6 +311,8 @@ bool module_star(struct vm *vm, struct module *from, struct module *into)
 		return is_null(vm->exc);
 	}
 	unref(vm, all);
+	if (!complete_library(vm, from))
+		return false;
 	while ((e = dict_next(from->ns, &at)))
 		if (is_kind(e->key, K_STR) && chars_of(e->key)[0] != '_')
 			dict_put(vm, into->ns, e->key, e->value);

@@ -1229,6 +1229,11 @@ class ReplicationPad2d(_Pad):
     _mode = "replicate"
 
 
+def _run_packed(module, sequence, hx):
+    from torch.nn.utils import rnn
+    return rnn._run_packed(module, sequence, hx)
+
+
 class _RNNBase(Module):
     _gates = 1
     _op = "torch._VF.rnn_tanh"
@@ -1288,6 +1293,8 @@ class _RNNBase(Module):
                                     self.training, self.bidirectional, self.batch_first))
 
     def forward(self, input, hx=None):
+        if isinstance(input, tuple):
+            return _run_packed(self, input, hx)
         batched = input.dim() == 3
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
@@ -1331,6 +1338,8 @@ class LSTM(_RNNBase):
     _op = "torch._VF.lstm"
 
     def forward(self, input, hx=None):
+        if isinstance(input, tuple):
+            return _run_packed(self, input, hx)
         batched = input.dim() == 3
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)

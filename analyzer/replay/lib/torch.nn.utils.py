@@ -50,13 +50,116 @@ def vector_to_parameters(vec, parameters):
         pointer += n
 
 
+# The lengths of the slices of one dimension.
+def _norms(weight, dim):
+    with torch.no_grad():
+        if dim is None or dim == -1 and weight.dim() > 1:
+            return weight.norm()
+        others = [d for d in range(weight.dim()) if d != dim % weight.dim()]
+        return weight.pow(2).sum(others, keepdim=True).sqrt() if others else weight.abs()
+
+
+def _weight_of(v, g, dim):
+    return v * (g / v.norm()) if dim is None else _torch.op("torch._weight_norm", (v, g, dim))
+
+
+class WeightNorm:
+    def __init__(self, name, dim):
+        self.name = name
+        self.dim = dim
+
+    def compute_weight(self, module):
+        return _weight_of(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
+
+    def __call__(self, module, inputs):
+        setattr(module, self.name, self.compute_weight(module))
+
+
 def weight_norm(module, name="weight", dim=0):
-    _support.unknown("torch.nn.utils.weight_norm()")
+    hook = WeightNorm(name, dim)
+    weight = getattr(module, name)
+    del module._parameters[name]
+    module.register_parameter(name + "_g", torch.nn.Parameter(_norms(weight, dim)))
+    module.register_parameter(name + "_v", torch.nn.Parameter(weight.data))
+    setattr(module, name, hook.compute_weight(module))
+    module.register_forward_pre_hook(hook)
     return module
 
 
-def spectral_norm(module, *args, **kwargs):
-    _support.unknown("torch.nn.utils.spectral_norm()")
+def _remove(module, name, kind, what):
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            del module._forward_pre_hooks[key]
+            return hook
+    raise ValueError("%s of '%s' not found in %s" % (what, name, module))
+
+
+def remove_weight_norm(module, name="weight"):
+    hook = _remove(module, name, WeightNorm, "weight_norm")
+    weight = hook.compute_weight(module)
+    delattr(module, name)
+    del module._parameters[name + "_g"], module._parameters[name + "_v"]
+    setattr(module, name, torch.nn.Parameter(weight.data))
+    return module
+
+
+class SpectralNorm:
+    def __init__(self, name, n_power_iterations, dim, eps):
+        self.name = name
+        self.n_power_iterations = n_power_iterations
+        self.dim = dim
+        self.eps = eps
+
+    def matrix(self, weight):
+        if self.dim != 0:
+            weight = weight.permute(self.dim, *[d for d in range(weight.dim()) if d != self.dim])
+        return weight.reshape(weight.size(0), -1)
+
+    def compute_weight(self, module, do_power_iteration):
+        normalize = torch.nn.functional.normalize
+        weight = getattr(module, self.name + "_orig")
+        u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
+        matrix = self.matrix(weight)
+        if do_power_iteration:
+            with torch.no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(normalize(torch.mv(matrix.t(), u), dim=0, eps=self.eps))
+                    u.copy_(normalize(torch.mv(matrix, v), dim=0, eps=self.eps))
+                if self.n_power_iterations > 0:
+                    u, v = u.clone(), v.clone()
+        sigma = torch.dot(u, torch.mv(matrix, v))
+        return weight / sigma
+
+    def __call__(self, module, inputs):
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    if dim is None:
+        dim = 1 if isinstance(module, (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d)) else 0
+    normalize = torch.nn.functional.normalize
+    hook = SpectralNorm(name, n_power_iterations, dim, eps)
+    weight = module._parameters[name]
+    with torch.no_grad():
+        height, width = hook.matrix(weight).shape
+        u = normalize(torch.empty(height, dtype=weight.dtype).normal_(0, 1), dim=0, eps=eps)
+        v = normalize(torch.empty(width, dtype=weight.dtype).normal_(0, 1), dim=0, eps=eps)
+    del module._parameters[name]
+    module.register_parameter(name + "_orig", weight)
+    setattr(module, name, weight.data)
+    module.register_buffer(name + "_u", u)
+    module.register_buffer(name + "_v", v)
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_spectral_norm(module, name="weight"):
+    hook = _remove(module, name, SpectralNorm, "spectral_norm")
+    with torch.no_grad():
+        weight = hook.compute_weight(module, False)
+    delattr(module, name)
+    del module._buffers[name + "_u"], module._buffers[name + "_v"], module._parameters[name + "_orig"]
+    module.register_parameter(name, torch.nn.Parameter(weight.detach()))
     return module
 
 
