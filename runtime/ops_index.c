@@ -501,6 +501,21 @@ static struct ag_tensor *apply_slice(struct ag_ctx *c, struct ag_tensor *t, int 
 	                               ix->has_stop ? ix->stop : size, step));
 }
 
+/* A single whole number as a tensor selects as the number does. */
+static bool is_position(const struct ag_tensor *t)
+{
+	return t && !t->ndim && !is_mask(t) && ag_category((enum ag_dtype)t->dtype) == 1 &&
+	       ag_has_data(t);
+}
+
+static int64_t position(const struct ag_tensor *t)
+{
+	int64_t *at = ag_plain_ints(t), value = *at;
+
+	free(at);
+	return value;
+}
+
 static bool subscript_open(struct ag_ctx *c, struct ag_tensor *t, const struct ag_index *index,
                            uint32_t count, struct subscript *s)
 {
@@ -529,6 +544,10 @@ static bool subscript_open(struct ag_ctx *c, struct ag_tensor *t, const struct a
 			dim += rest;
 			break;
 		case AG_INDEX_TENSOR:
+			if (is_position(ix->tensor)) {
+				s->t = op_select(c, s->t, dim, position(ix->tensor));
+				break;
+			}
 			if (!ix->tensor || dim >= MAX_INDICES)
 				return ag_fail(c, AG_ERR_INDEX, "too many indices");
 			s->indices[dim] = ix->tensor;

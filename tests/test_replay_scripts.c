@@ -127,8 +127,7 @@ END_TEST
 /* --- what the library does not do as PyTorch does is said to be a stand-in */
 
 static const char *const simplified[] = {
-        "torch.nn.utils.weight_norm(net)",
-        "torch.nn.utils.spectral_norm(net)",
+        "torch.nn.utils.parametrizations.orthogonal(net)",
         "torch.nn.init.sparse_(net.weight, 0.5)",
         "torch.optim.LBFGS(net.parameters(), line_search_fn='strong_wolfe')",
         "torch.optim.SparseAdam(net.parameters())",
@@ -146,7 +145,8 @@ START_TEST(what_is_simplified_is_named)
 	struct replay_result r;
 
 	snprintf(text, sizeof(text),
-	         "import torch\nnet = torch.nn.Linear(4, 4)\nmade = %s\n"
+	         "import torch\nimport torch.nn.utils.parametrizations\n"
+	         "net = torch.nn.Linear(4, 4)\nmade = %s\n"
 	         "for i in range(5):\n    net(torch.ones(2, 4)).sum().backward()\n",
 	         simplified[_i]);
 	r = run(&arena, names, text, 0, false);

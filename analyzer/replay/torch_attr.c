@@ -1,3 +1,4 @@
+#include "analyzer/replay/library.h"
 #include "analyzer/replay/torch.h"
 
 #include "analyzer/torch/api.h"
@@ -153,6 +154,18 @@ static const struct {
         {"name", get_none},
 };
 
+/* Methods that the library has in Python as functions of torch. */
+static struct val library_method(struct vm *vm, struct str *name)
+{
+	struct val torch = dict_get_str(vm, vm->modules, str_intern(vm, "torch", 5));
+	const struct library_module *library =
+	        is_kind(torch, K_MODULE) ? AS(module, torch)->library : NULL;
+
+	if (!library || !library_definition_find(library, name))
+		return val_null();
+	return rp_attr(vm, torch, name);
+}
+
 /* Methods that are ops become functions of the class when first used. */
 static struct val op_method(struct vm *vm, struct str *name)
 {
@@ -163,8 +176,13 @@ static struct val op_method(struct vm *vm, struct str *name)
 	if (length < 0 || (size_t)length >= sizeof(full) ||
 	    (!torch_op_known(vm, full) && !api_method("torch.Tensor", 12, name->at, name->length)))
 		return val_null();
-	fn = torch_op_function(vm, str_intern(vm, full, (size_t)length)->at);
-	AS(native, fn)->owner = vm->t[TY_tensor];
+	fn = torch_op_known(vm, full) ? val_null() : library_method(vm, name);
+	if (is_null(fn)) {
+		if (!is_null(vm->exc))
+			return val_null();
+		fn = torch_op_function(vm, str_intern(vm, full, (size_t)length)->at);
+		AS(native, fn)->owner = vm->t[TY_tensor];
+	}
 	dict_put_str(vm, vm->t[TY_tensor]->ns, name, fn);
 	unref(vm, fn);
 	vm->version++;

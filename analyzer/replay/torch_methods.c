@@ -451,6 +451,12 @@ METHOD(method_ne_true)
 	return val_bool(true);
 }
 
+METHOD(method_is_inference)
+{
+	(void)vm, (void)n;
+	return val_bool(ag_is_inference(tensor_of(a[0])));
+}
+
 const struct native_def tensor_methods[] = {
         {"item", method_item, "self"},
         {"tolist", method_tolist, "self"},
@@ -486,6 +492,7 @@ const struct native_def tensor_methods[] = {
         {"split", method_split, "self split_size ? dim"},
         {"type", method_type, "self ? dtype non_blocking"},
         {"is_shared", method_ne_true, "self"},
+        {"is_inference", method_is_inference, "self"},
         {0},
 };
 

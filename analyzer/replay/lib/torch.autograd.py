@@ -58,6 +58,7 @@ class Function:
 
 
 def Variable(data, requires_grad=False, volatile=False):
+    data = data.detach()
     return data.requires_grad_(requires_grad) if requires_grad else data
 
 

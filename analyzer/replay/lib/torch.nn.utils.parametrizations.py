@@ -65,6 +65,9 @@ class _SpectralNorm(Module):
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
     if dim is None:
         dim = 1 if isinstance(module, (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d)) else 0
+    if _support.is_unknown(getattr(module, name)):
+        _support.unknown("torch.nn.utils.parametrizations.spectral_norm()")
+        return module
     return register_parametrization(module, name,
                                     _SpectralNorm(getattr(module, name), n_power_iterations, dim, eps))
 

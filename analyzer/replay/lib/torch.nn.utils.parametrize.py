@@ -1,4 +1,5 @@
-import copy
+import _support
+import _torch
 import torch
 from torch.nn import Module, ModuleDict, ModuleList, Parameter
 
@@ -57,6 +58,10 @@ def _inject_class(module):
 
 
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
+    if _support.is_unknown(module) or _support.is_unknown(parametrization) or _torch.inexact() \
+            and tensor_name not in module._parameters and not is_parametrized(module, tensor_name):
+        _support.unknown("torch.nn.utils.parametrize.register_parametrization()")
+        return module
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         module.parametrizations[tensor_name].append(parametrization)

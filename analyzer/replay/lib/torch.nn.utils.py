@@ -75,7 +75,17 @@ class WeightNorm:
         setattr(module, self.name, self.compute_weight(module))
 
 
+# A module that is not known has no parameters to be seen.
+def _is_vague(module, name, what):
+    if _support.is_unknown(module) or name not in module._parameters and _torch.inexact():
+        _support.unknown("torch.nn.utils.%s()" % what)
+        return True
+    return False
+
+
 def weight_norm(module, name="weight", dim=0):
+    if _is_vague(module, name, "weight_norm"):
+        return module
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
     del module._parameters[name]
@@ -95,6 +105,8 @@ def _remove(module, name, kind, what):
 
 
 def remove_weight_norm(module, name="weight"):
+    if _is_vague(module, name + "_g", "remove_weight_norm"):
+        return module
     hook = _remove(module, name, WeightNorm, "weight_norm")
     weight = hook.compute_weight(module)
     delattr(module, name)
@@ -135,6 +147,8 @@ class SpectralNorm:
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    if _is_vague(module, name, "spectral_norm"):
+        return module
     if dim is None:
         dim = 1 if isinstance(module, (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d)) else 0
     normalize = torch.nn.functional.normalize
@@ -154,6 +168,8 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 
 def remove_spectral_norm(module, name="weight"):
+    if _is_vague(module, name + "_orig", "remove_spectral_norm"):
+        return module
     hook = _remove(module, name, SpectralNorm, "spectral_norm")
     with torch.no_grad():
         weight = hook.compute_weight(module, False)

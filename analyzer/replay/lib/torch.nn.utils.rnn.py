@@ -218,8 +218,9 @@ def _run_packed(module, sequence, hx):
     sizes = sequence.batch_sizes.tolist()
     is_lstm = module._op == "torch._VF.lstm"
     if hx is None:
-        shape = (module.num_layers * (2 if module.bidirectional else 1), sizes[0], module.hidden_size)
-        states = [torch.zeros(shape, dtype=sequence.data.dtype) for _ in range(2 if is_lstm else 1)]
+        count = module.num_layers * (2 if module.bidirectional else 1)
+        widths = [getattr(module, "proj_size", 0) or module.hidden_size] + [module.hidden_size] * is_lstm
+        states = [torch.zeros(count, sizes[0], width, dtype=sequence.data.dtype) for width in widths]
     else:
         states = list(hx) if is_lstm else [hx]
         if sequence.sorted_indices is not None:

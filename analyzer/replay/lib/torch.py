@@ -157,12 +157,85 @@ class Generator:
         return self._stream[:]
 
 
+# What a file of tensors holds: their numbers, which are not the program's memory.
+class _Frozen:
+    _MOST = 1 << 16
+
+    def __init__(self, t):
+        self.shape = t.shape
+        self.dtype = t.dtype
+        self.requires_grad = t.requires_grad
+        self.is_parameter = isinstance(t, nn.Parameter)
+        values = t.detach().reshape(-1).tolist() if t.numel() <= self._MOST else None
+        self.values = None if _support.is_unknown(values) else values
+
+    def thaw(self):
+        if self.values is None or _support.is_unknown(self.values):
+            t = _torch.opaque("torch.load", (zeros(self.shape, dtype=self.dtype),))
+        else:
+            t = tensor(self.values, dtype=self.dtype).view(self.shape).clone()
+        if self.is_parameter:
+            return nn.Parameter(t, requires_grad=self.requires_grad)
+        return t.requires_grad_(True) if self.requires_grad else t
+
+
+# A copy of whatever holds tensors, each of which `change` makes something else of.
+def _changed(x, kind, change, memo):
+    if x is None or isinstance(x, (_builtins.int, _builtins.float, str, bytes, type, range)):
+        return x
+    known = memo.get(id(x))
+    if known is not None:
+        return known[0]
+    if isinstance(x, kind):
+        y = change(x)
+    elif isinstance(x, tuple):
+        parts = [_changed(v, kind, change, memo) for v in x]
+        y = type(x)(*parts) if hasattr(x, "_fields") else tuple(parts) if type(x) is tuple else x
+    elif isinstance(x, (list, dict, set)) or hasattr(x, "__dict__") and not callable(x) or isinstance(x, nn.Module):
+        return _changed_object(x, kind, change, memo)
+    else:
+        y = x
+    memo[id(x)] = (y, x)
+    return y
+
+
+def _changed_object(x, kind, change, memo):
+    y = type(x).__new__(type(x))
+    memo[id(x)] = (y, x)
+    for name, value in list(x.__dict__.items()) if hasattr(x, "__dict__") else []:
+        y.__dict__[name] = _changed(value, kind, change, memo)
+    if isinstance(x, dict):
+        for key, value in x.items():
+            dict.__setitem__(y, _changed(key, kind, change, memo), _changed(value, kind, change, memo))
+    elif isinstance(x, list):
+        for value in x:
+            list.append(y, _changed(value, kind, change, memo))
+    elif isinstance(x, set):
+        for value in x:
+            y.add(_changed(value, kind, change, memo))
+    return y
+
+
+_files = {}
+
+
 def save(obj, f, *args, **kwargs):
-    pass
+    saved = None if _support.is_unknown(obj) else (_changed(obj, Tensor, _Frozen, {}),)
+    if hasattr(f, "write"):
+        f._saved = saved
+    elif not _support.is_unknown(f):
+        _files[str(f)] = saved
 
 
 def load(f, *args, **kwargs):
-    return _support.unknown("torch.load()")
+    saved = None
+    if hasattr(f, "read"):
+        saved = getattr(f, "_saved", None)
+    elif not _support.is_unknown(f):
+        saved = _files.get(str(f))
+    if saved is None or _support.is_unknown(saved):
+        return _support.unknown("torch.load()")
+    return _changed(saved[0], _Frozen, _Frozen.thaw, {})
 
 
 def compile(model=None, **kwargs):
@@ -437,3 +510,50 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 def equal(input, other):
     return input.shape == other.shape and _builtins.bool((input == other).all())
+
+
+def fill_diagonal_(input, fill_value, wrap=False):
+    input.diagonal().fill_(fill_value)
+    return input
+
+
+def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
+    several = isinstance(q, Tensor) and q.dim() == 1
+    if not isinstance(q, Tensor):
+        q = tensor(q, dtype=input.dtype)
+    x = input.flatten() if dim is None else input
+    at = 0 if dim is None else dim
+    ordered = x.transpose(at, -1).sort(dim=-1).values
+    n = ordered.size(-1)
+    ranks = q.reshape(-1) * (n - 1)
+    low = ranks.floor() if interpolation != "nearest" else ranks.round()
+    high = low if interpolation in ("lower", "nearest") else ranks.ceil()
+    below, above = ordered[..., low.long()], ordered[..., high.long()]
+    if interpolation == "linear":
+        found = lerp(below, above, (ranks - low).expand_as(below))
+    else:
+        found = (below + above) / 2 if interpolation == "midpoint" else above
+    found = found.movedim(-1, 0)
+    if dim is not None:
+        found = found.unsqueeze(-1).transpose(-1, at if at < 0 else at + 1)
+        found = found if keepdim else found.squeeze(at if at < 0 else at + 1)
+    elif keepdim:
+        found = found.reshape(found.size(0), *[1] * input.dim())
+    return found if several else found[0]
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    if fweights is not None or aweights is not None:
+        return _support.unknown("torch.cov()")
+    x = input if input.dim() > 1 else input.unsqueeze(0)
+    n = x.size(1)
+    x = x - x.mean(1, keepdim=True)
+    return (x @ x.t()).div(max(n - correction, 0)).squeeze()
+
+
+def corrcoef(input):
+    c = cov(input)
+    if c.dim() == 0:
+        return c / c
+    d = c.diag().sqrt()
+    return (c / d.unsqueeze(1) / d.unsqueeze(0)).clip(-1, 1)
