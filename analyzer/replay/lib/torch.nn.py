@@ -1456,12 +1456,11 @@ class MultiheadAttention(Module):
             attn_mask = None
         else:
             is_causal = False
-        output = F.multi_head_attention_forward(
+        output, weights = F.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, None, None,
             False, self.dropout, self.out_proj.weight, self.out_proj.bias, training=self.training,
             key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
             average_attn_weights=average_attn_weights, is_causal=is_causal)
-        output, weights = output if need_weights else (output, None)
         if self.batch_first and output.dim() == 3:
             return output.transpose(1, 0), weights
         return output, weights
