@@ -112,6 +112,67 @@ START_TEST(what_is_retained_is_used_or_not)
 }
 END_TEST
 
+/* --- functions of autograd, which nothing applies */
+
+#define FUNCTION(parameters, forward, backward)                                                    \
+	"import torch\nclass Scale(torch.autograd.Function):\n    @staticmethod\n"                 \
+	"    def forward(ctx, " parameters "):\n" forward                                          \
+	"    @staticmethod\n    def backward(ctx, g):\n" backward
+
+static const struct {
+	struct watched watched;
+	bool stored;
+} functions[] = {
+        /* an operand turns out to be a tensor, here and there */
+        {{FUNCTION("x, w", "        ctx.w = w\n        return torch.mul(x, w)\n",
+                   "        return g * ctx.w, None\n"),
+          "ctx.w = w"},
+         true},
+        {{FUNCTION("x, w: torch.Tensor = None", "        ctx.w = w\n        return x * 2\n",
+                   "        return g * 2, None\n"),
+          "ctx.w = w"},
+         true},
+        {{FUNCTION("x", "        ctx.y = torch.exp(x)\n        return ctx.y * 1\n",
+                   "        return g * ctx.y\n"),
+          "ctx.y = torch.exp(x)"},
+         true},
+        /* its loops are not what is measured */
+        {{FUNCTION("x, blocks",
+                   "        for block in blocks:\n            x = torch.exp(x)\n"
+                   "        ctx.y = x\n        return x\n",
+                   "        for block in ctx.blocks:\n            g.sum().backward()\n"
+                   "        return g, None\n"),
+          "ctx.y = x"},
+         true},
+        /* numbers, sizes, and what is saved as it should be */
+        {{FUNCTION("x, scale=2", "        ctx.scale = scale\n        return x.exp() * 2\n",
+                   "        return g * 2, None\n"),
+          "ctx.scale = scale"},
+         false},
+        {{FUNCTION("x", "        ctx.size = x.shape\n        return torch.exp(x)\n",
+                   "        return g.view(ctx.size)\n"),
+          "ctx.size = x.shape"},
+         false},
+        {{FUNCTION("x", "        ctx.n = torch.exp(x).numel()\n        return torch.exp(x)\n",
+                   "        return g * ctx.n\n"),
+          "ctx.n = torch.exp(x).numel()"},
+         false},
+};
+
+START_TEST(functions_of_autograd_are_applied)
+{
+	struct replay_result r = run_watched(&functions[_i].watched, false);
+
+	ck_assert_uint_ge(r.count, REPLAY_LEAST);
+	ck_assert_uint_eq(r.watched[0], r.count);
+	/* What is a tensor is known from the first call on. */
+	if (functions[_i].stored)
+		ck_assert_uint_ge(r.seen[0].stored + 1, r.count);
+	else
+		ck_assert_uint_eq(r.seen[0].stored, 0);
+}
+END_TEST
+
 /* --- what is kept, and who needs it */
 
 #define ROLLOUT                                                                                    \
@@ -265,6 +326,8 @@ Suite *replay_places_suite(void)
 	tcase_add_loop_test(tests, graphs_that_no_backward_uses_are_seen, 0,
 	                    (int)(sizeof(recorded) / sizeof(recorded[0])));
 	tcase_add_test(tests, what_is_retained_is_used_or_not);
+	tcase_add_loop_test(tests, functions_of_autograd_are_applied, 0,
+	                    (int)(sizeof(functions) / sizeof(functions[0])));
 	tcase_add_loop_test(tests, a_backward_behind_the_loop_needs_what_it_keeps, 0,
 	                    (int)(sizeof(kept) / sizeof(kept[0])));
 	tcase_add_loop_test(tests, what_raises_is_stood_in_for, 0,

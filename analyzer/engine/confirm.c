@@ -366,6 +366,12 @@ static void note_births(struct arena *arena, struct file_confirm *file,
 		vec_push(arena, &file->born, (struct replay_place){finding->source, finding->span});
 }
 
+/* What they are about is known to be a tensor. */
+static bool stores_tensor(const struct finding *finding)
+{
+	return finding->rule->shown == SHOWN_TENSORS || finding->rule->shown == SHOWN_STORED_TENSOR;
+}
+
 void run_confirm(struct run *run)
 {
 	struct confirm confirm = {.run = run};
@@ -381,8 +387,7 @@ void run_confirm(struct run *run)
 		file = confirm_for(&confirm, finding->source);
 		if (!file)
 			continue;
-		if (finding->rule->shown == SHOWN_TENSORS &&
-		    file->places.count < REPLAY_MOST_WATCHED)
+		if (stores_tensor(finding) && file->places.count < REPLAY_MOST_WATCHED)
 			file->tensors |= UINT64_C(1) << file->places.count;
 		vec_push(&run->arena, &file->findings, finding);
 		vec_push(&run->arena, &file->places, finding->span);

@@ -54,120 +54,6 @@ static struct val run_entry(struct replay *r, struct module *m)
 	return rp_call0(vm, fn);
 }
 
-/* A default that stands for what callers would give. */
-static bool is_example(struct val v)
-{
-	return v.tag == PY_INT || is_kind(v, K_STR) || is_kind(v, K_LIST) || is_kind(v, K_TUPLE);
-}
-
-/* The script's own object of that name, or something that nothing is known of. */
-static struct val argument_for(struct vm *vm, const struct function *fn, struct str *name)
-{
-	struct val global = dict_get_str(vm, fn->module->ns, name);
-
-	vm_stand_in(vm, "argument %s", name->at);
-	return is_kind(global, K_INSTANCE) ? ref(global) : unknown_new(vm, "%s", name->at);
-}
-
-static struct val call_with_stand_ins(struct vm *vm, const struct function *fn, struct val callee,
-                                      struct val self)
-{
-	struct list *args = list_new(vm, 4);
-	struct dict *kw = dict_new(vm);
-	struct val result;
-
-	for (uint32_t i = 0; i < fn->code->nparams; i++) {
-		struct code_param *p = &fn->code->params[i];
-		struct val v;
-
-		if (p->kind == PARAM_VAR_POSITIONAL || p->kind == PARAM_VAR_KEYWORD)
-			continue;
-		if (i == 0 && !is_null(self)) {
-			list_push(vm, args, ref(self));
-			continue;
-		}
-		if (fn->defaults && !is_null(fn->defaults[i]) &&
-		    !(vm->healing && is_example(fn->defaults[i])))
-			continue;
-		v = argument_for(vm, fn, p->name);
-		if (p->kind == PARAM_KEYWORD_ONLY)
-			dict_put_str(vm, kw, p->name, v), unref(vm, v);
-		else
-			list_push(vm, args, v);
-	}
-	result = rp_call(vm, callee, args->at, args->count, kw);
-	unref_obj(vm, args);
-	unref_obj(vm, kw);
-	return result;
-}
-
-/* --- what a function is called by */
-
-enum { MOST_DECORATORS = 4 };
-
-/* A function as the program calls it. */
-struct called {
-	struct function *fn;
-	struct val callee; /* itself, or what decorates it */
-	struct val self;   /* PY_NULL: it has none */
-};
-
-/* Whether it is the function, or made around it: a decorator's result. */
-static bool is_around(struct vm *vm, struct val v, const struct function *fn, int depth)
-{
-	const struct function *outer = is_kind(v, K_FUNCTION) ? AS(function, v) : NULL;
-	struct val inner;
-
-	if (v.tag != PY_OBJECT || v.as.o == &fn->h || depth == MOST_DECORATORS)
-		return v.tag == PY_OBJECT && v.as.o == &fn->h;
-	if (is_kind(v, K_DESCRIPTOR))
-		return is_around(vm, AS(descriptor, v)->get, fn, depth + 1);
-	inner = v.as.o->attrs ? dict_get_str(vm, v.as.o->attrs, vm->n[PN_wrapped]) : val_null();
-	if (!is_null(inner))
-		return is_around(vm, inner, fn, depth + 1);
-	for (uint32_t i = 0; outer && outer->captured && i < outer->code->nslots; i++)
-		if (is_kind(outer->captured[i], K_CELL) &&
-		    is_around(vm, AS(cell, outer->captured[i])->value, fn, depth + 1))
-			return true;
-	return false;
-}
-
-static bool finds_in(struct vm *vm, struct dict *ns, const struct function *fn, struct val *found)
-{
-	*found = ns ? dict_get_str(vm, ns, fn->name) : val_null();
-	return is_around(vm, *found, fn, 0);
-}
-
-/* The class whose namespace holds the function, for an instance to call it on. */
-static struct cls *class_of_function(struct vm *vm, const struct function *fn, struct val *found)
-{
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next)
-		if (o->kind == K_CLASS && finds_in(vm, ((struct cls *)(void *)o)->ns, fn, found))
-			return (struct cls *)(void *)o;
-	return NULL;
-}
-
-static struct val instance_for(struct vm *vm, struct cls *cls)
-{
-	struct val init = cls_find(vm, cls, vm->n[PN_init]), self;
-	struct val made = val_obj(rp_new(vm, K_INSTANCE, cls, sizeof(struct obj)));
-
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
-		if (o->kind == K_INSTANCE && o->cls == cls && o != made.as.o && o->refs) {
-			unref(vm, made);
-			return ref_obj(o);
-		}
-	}
-	cls->flags |= CLS_OPAQUE;
-	if (!is_kind(init, K_FUNCTION))
-		return made;
-	self = call_with_stand_ins(vm, AS(function, init), init, made);
-	if (is_null(self) && !vm->halt)
-		exc_clear(vm);
-	unref(vm, self);
-	return made;
-}
-
 static struct function *function_of(struct vm *vm, const struct ir_module *ir, func_id id)
 {
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
@@ -177,39 +63,6 @@ static struct function *function_of(struct vm *vm, const struct ir_module *ir, f
 			return fn;
 	}
 	return NULL;
-}
-
-static struct called called_open(struct vm *vm, struct function *fn)
-{
-	struct called c = {.fn = fn, .callee = val_obj(fn)};
-	struct val found;
-	struct cls *cls = class_of_function(vm, fn, &found);
-	const struct descriptor *d =
-	        cls && is_kind(found, K_DESCRIPTOR) ? AS(descriptor, found) : NULL;
-
-	if (d)
-		c.callee = d->get;
-	else if (cls || finds_in(vm, fn->module->ns, fn, &found))
-		c.callee = found;
-	ref(c.callee);
-	fn->h.refs++;
-	if (d && d->what == DESC_CLASSMETHOD)
-		c.self = ref_obj(cls);
-	else if (cls && !(d && d->what == DESC_STATICMETHOD))
-		c.self = instance_for(vm, cls);
-	return c;
-}
-
-static struct val call_it(struct vm *vm, const struct called *c)
-{
-	return call_with_stand_ins(vm, c->fn, c->callee, c->self);
-}
-
-static void called_close(struct vm *vm, struct called *c)
-{
-	unref(vm, c->self);
-	unref(vm, c->callee);
-	unref_obj(vm, c->fn);
 }
 
 /* The function of a line that no loop is around; it is called again and again,
@@ -239,11 +92,14 @@ static struct val call_repeatedly(struct replay *r)
 
 	if (!fn)
 		return result;
+	/* Loops that its calls come by are not measured. */
+	vm->on_iteration = NULL;
+	vm->watched_func = (func_id){0};
 	called = called_open(vm, fn);
 	r->result->loop_kind = "function";
 	r->result->loop_line = r->request->line;
 	for (uint32_t i = 0; i < calls && !is_null(result) && !vm->halt; i++) {
-		slot_set(vm, &result, call_it(vm, &called));
+		slot_set(vm, &result, called_call(vm, &called));
 		if (is_null(result))
 			break;
 		if (str_is(fn->name, "training_step"))
@@ -298,17 +154,43 @@ static struct val run_function(struct replay *r)
 		return val_none();
 	called = called_open(vm, fn);
 	do {
-		result = vm->halt ? val_null() : drained(vm, call_it(vm, &called));
+		result = vm->halt ? val_null() : drained(vm, called_call(vm, &called));
 		needs_returned(r, result);
 	} while (calls_again(r, result, ++calls));
 	called_close(vm, &called);
 	return result;
 }
 
+/* A line that no loop is around has a function: whether any of its places was come by. */
+static bool came_by(const struct replay *r)
+{
+	const struct ir_module *module = r->request->module;
+	struct span span;
+	bool watched = false;
+
+	if (!r->function.n)
+		return true;
+	span = ir_func_get(module, r->function)->span;
+	for (uint32_t i = 0; i < r->vm->watch_count; i++) {
+		if (r->vm->watch[i].start < span.start || r->vm->watch[i].end > span.end)
+			continue;
+		watched = true;
+		if (r->watched[i])
+			return true;
+	}
+	return !watched;
+}
+
 /* Of the loop as the script runs it. */
 static bool has_enough(const struct replay *r)
 {
-	return r->result->count >= (r->vm->healing ? r->request->heal : 1);
+	return r->result->count >= (r->vm->healing ? r->request->heal : 1) && came_by(r);
+}
+
+static void begin_again(struct replay *r)
+{
+	r->result->count = r->marks = 0;
+	places_reset(r);
 }
 
 struct val entry_run(struct replay *r)
@@ -337,10 +219,11 @@ struct val entry_run(struct replay *r)
 		exc_clear(vm);
 	unref(vm, v);
 	vm->forgiving = true;
-	r->result->count = r->marks = 0;
+	begin_again(r);
 	v = entry_trains(r->loop) || !r->function.n ? run_function(r) : val_none();
-	if (r->result->count || !r->function.n || vm->halt)
+	if (!r->function.n || vm->halt || (r->result->count && came_by(r)))
 		return v;
+	begin_again(r);
 	if (is_null(v))
 		exc_clear(vm);
 	unref(vm, v);

@@ -56,6 +56,21 @@ bool needs_begin(struct replay *r);
 void needs_backward(struct replay *r, uint64_t node);
 void needs_end(struct replay *r);
 
+/* --- called.c */
+/* A function as the program calls it. */
+struct called {
+	struct function *fn; /* whose parameters are stood in for */
+	struct val callee;   /* itself, or what decorates it */
+	struct val self;     /* PY_NULL: it has none */
+	/* A function of autograd: by parameter, what operands turned out to be. */
+	bool applied;
+	uint32_t first;       /* parameter that is given */
+	struct val *operands; /* NULL: none */
+};
+struct called called_open(struct vm *vm, struct function *fn);
+struct val called_call(struct vm *vm, struct called *called);
+void called_close(struct vm *vm, struct called *called);
+
 /* --- entry.c */
 struct val entry_run(struct replay *r);
 bool entry_trains(const struct replay_loop *loop);
@@ -67,6 +82,7 @@ void places_open(struct replay *r);
 void places_note(struct replay *r); /* an iteration is over */
 /* What goes back to a caller that is not known may still be needed. */
 void needs_returned(struct replay *r, struct val result);
+void places_reset(struct replay *r);
 void places_release(struct replay *r);
 
 /* tensors, nodes and storages that a walk from Python finds (census.c). */

@@ -14,6 +14,13 @@ enum {
 	TRAINING_STEPS = 8,  /* whose backwards are digested */
 };
 
+static bool is_tensor(struct val v)
+{
+	if (is_kind(v, K_UNKNOWN))
+		v = unknown_root(AS(unknown, v))->same;
+	return is_kind(v, K_TENSOR);
+}
+
 static void place_ran(struct vm *vm, uint32_t index, struct val stored)
 {
 	struct replay *r = vm->user;
@@ -21,7 +28,7 @@ static void place_ran(struct vm *vm, uint32_t index, struct val stored)
 	r->ran |= UINT64_C(1) << index;
 	if (r->request->tensors >> index & 1)
 		unknown_to_tensors(vm, stored, 0);
-	if (is_kind(stored, K_TENSOR))
+	if (is_tensor(stored))
 		r->stored |= UINT64_C(1) << index;
 	r->at_place = index + 1;
 }
@@ -174,6 +181,14 @@ void places_open(struct replay *r)
 	if (r->request->born_count)
 		r->vm->is_born = is_born;
 	torch_of(r->vm)->on_backward = place_backward;
+}
+
+/* What was noted so far was another loop's. */
+void places_reset(struct replay *r)
+{
+	memset(r->watched, 0, (REPLAY_MOST_WATCHED + 1) * sizeof(*r->watched));
+	memset(r->seen, 0, (REPLAY_MOST_WATCHED + 1) * sizeof(*r->seen));
+	r->ran = r->recorded = r->stored = 0;
 }
 
 void places_release(struct replay *r)

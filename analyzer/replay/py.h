@@ -435,6 +435,8 @@ bool module_star(struct vm *vm, struct module *from, struct module *into);
 
 /* --- py_unknown.c */
 struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);
+/* The stand-in that another one is only a name of. */
+struct unknown *unknown_root(struct unknown *u);
 struct val unknown_attr(struct vm *vm, struct unknown *u, struct str *name);
 /* Whether what a tensor gives under that name has no graph, and what it is. */
 bool unknown_loses_graph(const struct str *name, enum unknown_form *form);

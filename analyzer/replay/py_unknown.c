@@ -19,7 +19,7 @@ struct val unknown_new(struct vm *vm, const char *format, ...)
 }
 
 /* The stand-in that another one is only a name of. */
-static struct unknown *root_of(struct unknown *u)
+struct unknown *unknown_root(struct unknown *u)
 {
 	while (is_kind(u->same, K_UNKNOWN))
 		u = AS(unknown, u->same);
@@ -30,8 +30,8 @@ static struct val unknown_part(struct vm *vm, struct unknown *u, const char *wha
 {
 	struct val v = unknown_new(vm, "%s's %s", u->what->at, what);
 
-	AS(unknown, v)->graph = ref(root_of(u)->graph);
-	AS(unknown, v)->form = root_of(u)->form == FORM_PLAIN ? FORM_PLAIN : FORM_ANY;
+	AS(unknown, v)->graph = ref(unknown_root(u)->graph);
+	AS(unknown, v)->form = unknown_root(u)->form == FORM_PLAIN ? FORM_PLAIN : FORM_ANY;
 	return v;
 }
 
@@ -39,7 +39,7 @@ struct val unknown_next(struct vm *vm, struct unknown *u)
 {
 	struct val v;
 
-	u = root_of(u);
+	u = unknown_root(u);
 	v = u->is_result ? unknown_new(vm, "%s's item", u->what->at) : unknown_part(vm, u, "item");
 	if (!u->method)
 		AS(unknown, v)->base = ref(u->base);
@@ -150,7 +150,7 @@ static struct dict *items_of(struct vm *vm, struct unknown *u, bool make)
 
 bool unknown_set_attr(struct vm *vm, struct unknown *u, struct str *name, struct val value)
 {
-	u = root_of(u);
+	u = unknown_root(u);
 	if (!is_null(u->same))
 		return rp_set_attr(vm, u->same, name, value);
 	if (is_kind(u->base, K_UNKNOWN) && AS(unknown, u->base)->is_model &&
@@ -163,7 +163,7 @@ bool unknown_set_attr(struct vm *vm, struct unknown *u, struct str *name, struct
 
 bool unknown_set_item(struct vm *vm, struct unknown *u, struct val index, struct val value)
 {
-	u = root_of(u);
+	u = unknown_root(u);
 	if (!is_null(u->same))
 		return rp_set_item(vm, u->same, index, value);
 	anchor(vm, u);
@@ -177,7 +177,7 @@ struct val unknown_item(struct vm *vm, struct unknown *u, struct val index)
 	struct dict *items;
 	struct val v;
 
-	u = root_of(u);
+	u = unknown_root(u);
 	if (!is_null(u->same))
 		return rp_item(vm, u->same, index);
 	items = items_of(vm, u, false);
@@ -205,14 +205,14 @@ static struct list *kept_of(struct vm *vm, struct unknown *u, bool make)
 
 void unknown_keep(struct vm *vm, struct unknown *u, struct val value)
 {
-	u = root_of(u);
+	u = unknown_root(u);
 	anchor(vm, u);
 	list_push(vm, kept_of(vm, u, true), ref(value));
 }
 
 void unknown_drop(struct vm *vm, struct unknown *u, bool all)
 {
-	struct list *kept = kept_of(vm, root_of(u), false);
+	struct list *kept = kept_of(vm, unknown_root(u), false);
 
 	if (kept && kept->count)
 		list_remove(vm, kept, all ? 0 : kept->count - 1, all ? kept->count : 1);
@@ -222,7 +222,7 @@ void unknown_drop(struct vm *vm, struct unknown *u, bool all)
 static bool settle_method(struct vm *vm, struct unknown *u)
 {
 	struct val base = is_kind(u->base, K_UNKNOWN) && u->method
-	                          ? root_of(AS(unknown, u->base))->same
+	                          ? unknown_root(AS(unknown, u->base))->same
 	                          : val_null();
 
 	if (is_null(base))

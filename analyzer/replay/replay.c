@@ -333,15 +333,14 @@ static void vm_start(struct replay *r, enum replay_attempt attempt)
 	torch_open(r->vm, &options);
 	torch_of(r->vm)->assumptions = r->assumptions;
 	torch_of(r->vm)->exact = attempt != REPLAY_HEALED;
+	r->vm->watched = request->module;
+	r->vm->watch = request->watch;
+	r->vm->watch_count = request->watch_count < REPLAY_MOST_WATCHED ? request->watch_count
+	                                                                : REPLAY_MOST_WATCHED;
 	if (r->loop) {
-		r->vm->watched = request->module;
 		r->vm->on_iteration = on_iteration;
 		r->vm->watched_func = r->loop->func;
 		r->vm->watched_header = r->header;
-		r->vm->watch = request->watch;
-		r->vm->watch_count = request->watch_count < REPLAY_MOST_WATCHED
-		                             ? request->watch_count
-		                             : REPLAY_MOST_WATCHED;
 	}
 	places_open(r);
 }

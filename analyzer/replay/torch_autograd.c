@@ -393,6 +393,18 @@ static struct val custom_tuple(struct vm *vm, const struct list *results,
 	return val_obj(out);
 }
 
+/* A function of autograd gives tensors. */
+static struct val known_outputs(struct vm *vm, struct val result)
+{
+	struct val known;
+
+	unknown_to_tensors(vm, result, 0);
+	known = is_kind(result, K_UNKNOWN) ? unknown_root(AS(unknown, result))->same : val_null();
+	if (is_kind(known, K_TENSOR))
+		slot_set(vm, &result, ref(known));
+	return result;
+}
+
 /* apply(cls, ctx, forward, arguments): forward has been bound to its context. */
 NATIVE(custom_apply)
 {
@@ -417,6 +429,7 @@ NATIVE(custom_apply)
 		unref(vm, result);
 		return is_null(vm->exc) ? torch_raise(vm) : val_null();
 	}
+	result = known_outputs(vm, result);
 	out = is_kind(result, K_TUPLE) || is_kind(result, K_LIST) ? AS(list, result) : NULL;
 	noutputs = custom_outputs(out ? out->at : &result, out ? out->count : 1, outputs);
 	if (!out)

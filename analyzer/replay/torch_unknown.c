@@ -12,17 +12,10 @@ enum {
 	DEEP = 4,  /* in lists of lists */
 };
 
-static struct unknown *root_of(struct unknown *u)
-{
-	while (is_kind(u->same, K_UNKNOWN))
-		u = AS(unknown, u->same);
-	return u;
-}
-
 struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype, int ndim,
                                const int64_t *shape)
 {
-	struct unknown *u = root_of(AS(unknown, v));
+	struct unknown *u = unknown_root(AS(unknown, v));
 	struct ag_tensor *t;
 
 	if (is_kind(u->same, K_TENSOR))
@@ -41,7 +34,7 @@ struct val unknown_materialize(struct vm *vm, struct val v, enum ag_dtype dtype,
 
 void unknown_to_tensors(struct vm *vm, struct val v, int depth)
 {
-	if (is_kind(v, K_UNKNOWN) && is_null(root_of(AS(unknown, v))->same) &&
+	if (is_kind(v, K_UNKNOWN) && is_null(unknown_root(AS(unknown, v))->same) &&
 	    AS(unknown, v)->form != FORM_PLAIN)
 		unref(vm, unknown_materialize(vm, v, AG_F32, 2,
 		                              (int64_t[]){torch_of(vm)->batch, WIDTH}));
@@ -115,7 +108,7 @@ static bool solve_one(struct vm *vm, const char *name, struct val *a, uint32_t n
 	int64_t shape[AG_MAX_DIMS] = {torch_of(vm)->batch};
 	int ndim;
 
-	if (is_kind(root_of(AS(unknown, a[i]))->same, K_TENSOR))
+	if (is_kind(unknown_root(AS(unknown, a[i]))->same, K_TENSOR))
 		return replace(vm, &a[i], AG_F32, 0, shape);
 	if (i == 0 && solve_input(vm, name, a, n))
 		return true;
@@ -277,7 +270,7 @@ struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *k
 
 static bool has_graph(struct val v)
 {
-	return is_kind(v, K_UNKNOWN) && !is_null(root_of(AS(unknown, v))->graph);
+	return is_kind(v, K_UNKNOWN) && !is_null(unknown_root(AS(unknown, v))->graph);
 }
 
 struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
@@ -326,8 +319,11 @@ void torch_framework_backward(struct vm *vm, struct val result)
 	if (is_kind(result, K_DICT))
 		result = dict_get_str(vm, AS(dict, result), str_intern(vm, "loss", 4));
 	gather_tensors(result, from, &count, TORCH_MAX_ARGS, 0);
-	if (count && ag_requires_grad(from[0]) && !assumed_backward(vm, from[0], NULL, 0))
+	if (count && ag_requires_grad(from[0]) && !assumed_backward(vm, from[0], NULL, 0)) {
 		ag_error_clear(ctx_of(vm));
+		if (!vm->halt)
+			exc_clear(vm);
+	}
 }
 
 /* A container is given something, or gives it up. */
