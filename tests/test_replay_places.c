@@ -69,6 +69,30 @@ static const struct {
           "        a, b = run(model, x)\n",
           "run(model, x)"},
          true},
+        /* a condition that holds too late, an early return, and what comes before it */
+        {{NET "for i in range(20):\n    if i < 1000:\n        out = i\n    else:\n"
+              "        out = net(torch.randn(8, 4))\n",
+          "net(torch.randn(8, 4))"},
+         true},
+        {{NET "class Run:\n    filled = 0\n    def learn(self, x):\n        if self.filled < 8:\n"
+              "            return\n        print(net(x).shape)\n",
+          "net(x)"},
+         true},
+        {{NET "class Run:\n    filled = 0\n    @torch.no_grad()\n    def learn(self, x):\n"
+              "        if self.filled < 8:\n            return\n        print(net(x).shape)\n",
+          "net(x)"},
+         false},
+        /* loops that have too few turns, or none */
+        {{NET "for i in range(20):\n    out = net(torch.randn(8, 4))\n    if i:\n        break\n",
+          "net(torch.randn(8, 4))"},
+         true},
+        {{NET "for layer in []:\n    while layer.off > 3:\n        out = net(torch.randn(8, 4))\n",
+          "net(torch.randn(8, 4))"},
+         true},
+        {{"import torch\ndef evaluate(model, loader):\n    model.eval()\n    for x in loader:\n"
+          "        out = model(x.type(torch.FloatTensor))\n        print(out.squeeze())\n",
+          "model(x.type(torch.FloatTensor))"},
+         true},
         /* known to carry a graph by nothing but what the caller says */
         {{"def evaluate(score, loader):\n    for x in loader:\n        out = score(x)\n",
           "score(x)"},
@@ -90,6 +114,34 @@ START_TEST(graphs_that_no_backward_uses_are_seen)
 END_TEST
 
 /* --- graphs that are retained */
+
+#define SCRIPT                                                                                     \
+	"import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\n"                       \
+	"y.sum().backward(retain_graph=True)\n"
+#define SHOW                                                                                       \
+	"for i in range(3):\n    print(i)\ndef show(model, x):\n    out = model(x)\n"              \
+	"    out.backward(gradient=x, retain_graph=True)\n"
+
+/* No loop is around it; the last backward uses what it retained. */
+static const struct {
+	struct watched watched;
+	bool reused;
+} alone[] = {
+        {{SCRIPT, "y.sum().backward(retain_graph=True)"}, false},
+        {{SCRIPT "y.mean().backward()\n", "y.sum().backward(retain_graph=True)"}, true},
+        {{SHOW, "out.backward(gradient=x, retain_graph=True)"}, false},
+        {{SHOW "    out.backward()\n", "out.backward(gradient=x, retain_graph=True)"}, true},
+};
+
+START_TEST(what_no_loop_is_around_runs_again)
+{
+	struct replay_result r = run_watched(&alone[_i].watched, false);
+
+	ck_assert_uint_ge(r.seen[0].retained, REPLAY_LEAST);
+	ck_assert_int_eq(r.seen[0].reused, alone[_i].reused);
+	ck_assert(!r.exact);
+}
+END_TEST
 
 #define TWICE                                                                                      \
 	NET "for i in range(20):\n    out = net(torch.randn(8, 4)).pow(2)\n    opt.zero_grad()\n"  \
@@ -326,6 +378,8 @@ Suite *replay_places_suite(void)
 	tcase_add_loop_test(tests, graphs_that_no_backward_uses_are_seen, 0,
 	                    (int)(sizeof(recorded) / sizeof(recorded[0])));
 	tcase_add_test(tests, what_is_retained_is_used_or_not);
+	tcase_add_loop_test(tests, what_no_loop_is_around_runs_again, 0,
+	                    (int)(sizeof(alone) / sizeof(alone[0])));
 	tcase_add_loop_test(tests, functions_of_autograd_are_applied, 0,
 	                    (int)(sizeof(functions) / sizeof(functions[0])));
 	tcase_add_loop_test(tests, a_backward_behind_the_loop_needs_what_it_keeps, 0,

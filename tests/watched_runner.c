@@ -41,6 +41,7 @@ struct replay_result watched_run(struct arena *arena, struct intern *names,
 	                                 .settle = true,
 	                                 .watch = &span,
 	                                 .watch_count = 1,
+	                                 .leads = 1,
 	                                 .follow_retained = true,
 	                                 .born = &place,
 	                                 .born_count = born};

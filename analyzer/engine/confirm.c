@@ -38,7 +38,7 @@ struct file_confirm {
 	struct arena arena; /* results, until they are copied */
 	VEC(struct finding *) findings;
 	VEC(struct span) places; /* theirs, as far as they are watched */
-	uint64_t tensors;        /* of them, as bits */
+	uint64_t tensors, leads; /* of them, as bits */
 	VEC(struct replay_place) born;
 	bool retains; /* one of the findings is about a graph that is retained */
 	VEC(struct measured_loop) loops;
@@ -83,6 +83,7 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .watch = confirm->places.at,
 	        .watch_count = confirm->places.count,
 	        .tensors = confirm->tensors,
+	        .leads = confirm->leads,
 	        .follow_retained = confirm->retains,
 	        .born = confirm->born.at,
 	        .born_count = confirm->born.count,
@@ -237,6 +238,10 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	for (uint32_t i = 0; i < result->chain_count; i++)
 		vec_push(arena, &replay->retained_by, copy(arena, result->chain[i].text));
 	replay->shown = what_shows(result, place, finding);
+	if (replay->shown && result->led >> place & 1) {
+		replay->exact = false;
+		vec_push(arena, &replay->stand_ins, "the conditions before this place");
+	}
 	if (replay->shown)
 		finding->confidence = CONFIDENCE_CONFIRMED;
 	if (result->needed && finding->rule->shown == SHOWN_KEPT_GRAPH) {
@@ -372,6 +377,15 @@ static bool stores_tensor(const struct finding *finding)
 	return finding->rule->shown == SHOWN_TENSORS || finding->rule->shown == SHOWN_STORED_TENSOR;
 }
 
+/* Whether it says what happens at a place, however often the program comes by. */
+static bool happens_there(const struct finding *finding)
+{
+	const enum rule_shown shown = finding->rule->shown;
+
+	return shown == SHOWN_UNUSED_GRAPH || shown == SHOWN_RETAINED_GRAPH ||
+	       shown == SHOWN_STORED_TENSOR;
+}
+
 void run_confirm(struct run *run)
 {
 	struct confirm confirm = {.run = run};
@@ -387,8 +401,10 @@ void run_confirm(struct run *run)
 		file = confirm_for(&confirm, finding->source);
 		if (!file)
 			continue;
-		if (stores_tensor(finding) && file->places.count < REPLAY_MOST_WATCHED)
-			file->tensors |= UINT64_C(1) << file->places.count;
+		if (file->places.count < REPLAY_MOST_WATCHED) {
+			file->tensors |= (uint64_t)stores_tensor(finding) << file->places.count;
+			file->leads |= (uint64_t)happens_there(finding) << file->places.count;
+		}
 		vec_push(&run->arena, &file->findings, finding);
 		vec_push(&run->arena, &file->places, finding->span);
 		note_births(&run->arena, file, finding);

@@ -189,8 +189,52 @@ static bool has_enough(const struct replay *r)
 
 static void begin_again(struct replay *r)
 {
+	if (r->closing)
+		needs_end(r);
+	r->closing = r->vm->leaving = r->vm->turns = 0;
+	r->vm->halt = VM_RUNNING;
 	r->result->count = r->marks = 0;
 	places_reset(r);
+}
+
+/* It cannot go on, or what it measured is what was asked for. */
+static bool is_over(const struct replay *r)
+{
+	const enum vm_halt halt = r->vm->halt;
+
+	return (halt && halt != VM_HALT_STEPS && halt != VM_HALT_DONE) ||
+	       (halt == VM_HALT_DONE && came_by(r));
+}
+
+/* Of the line, not whether anything grows. */
+static bool asks_what_happens(const struct replay *r)
+{
+	const struct replay_request *request = r->request;
+
+	for (uint32_t i = 0; i < r->vm->watch_count; i++)
+		if (request->leads >> i & 1 &&
+		    source_line_at(request->module->source, request->watch[i].start) + 1 ==
+		            request->line)
+			return true;
+	return false;
+}
+
+/* No loop is around the line, nor a function: each run of the script is a step, as in a
+ * notebook whose cells are run again. */
+static struct val run_repeatedly(struct replay *r, struct module *m)
+{
+	const uint32_t runs = r->request->iterations ? r->request->iterations : REPLAY_STEPS;
+	struct val result = val_none();
+
+	r->result->loop_kind = "script";
+	r->result->loop_line = r->result->loop_end = r->request->line;
+	vm_stand_in(r->vm, "more runs of the script");
+	for (uint32_t i = 0; i < runs && !is_null(result) && !r->vm->halt; i++) {
+		slot_set(r->vm, &result, module_run(r->vm, m, r->request->module));
+		if (!is_null(result))
+			take_sample(r);
+	}
+	return result;
 }
 
 struct val entry_run(struct replay *r)
@@ -204,6 +248,8 @@ struct val entry_run(struct replay *r)
 	if (by_itself)
 		vm->limits.steps = steps / 2;
 	set_main(vm, m, r->request->module);
+	if (!r->loop && !r->function.n && asks_what_happens(r))
+		return run_repeatedly(r, m);
 	v = module_run(vm, m, r->request->module);
 	if (!is_null(v)) {
 		unref(vm, v);
@@ -211,17 +257,16 @@ struct val entry_run(struct replay *r)
 	}
 	if (!r->result->count)
 		vm->limits.steps = steps;
-	if (has_enough(r) || !by_itself || (vm->halt && vm->halt != VM_HALT_STEPS))
-		return v;
 	/* The script may have used up its half without coming by. */
-	vm->halt = VM_RUNNING;
+	if (has_enough(r) || !by_itself || is_over(r))
+		return v;
 	if (is_null(v))
 		exc_clear(vm);
 	unref(vm, v);
 	vm->forgiving = true;
 	begin_again(r);
 	v = entry_trains(r->loop) || !r->function.n ? run_function(r) : val_none();
-	if (!r->function.n || vm->halt || (r->result->count && came_by(r)))
+	if (!r->function.n || is_over(r) || (r->result->count && came_by(r)))
 		return v;
 	begin_again(r);
 	if (is_null(v))

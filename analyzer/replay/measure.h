@@ -25,6 +25,7 @@ struct replay {
 	const struct replay_request *request;
 	struct replay_result *result;
 	struct assumptions *assumptions;
+	uint64_t led; /* places that conditions lead to */
 	struct vm *vm;
 	const struct replay_loop *loop; /* NULL: none */
 	block_id header;

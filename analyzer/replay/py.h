@@ -145,7 +145,7 @@ struct vm {
 	const struct ir_module *watched;
 	func_id watched_func; /* the measured loop */
 	block_id watched_header;
-	bool reached;       /* it had an iteration */
+	uint32_t turns;     /* of it so far */
 	uint32_t entries;   /* how often it was entered */
 	uint8_t leaving;    /* not 0: it is left where it can be; one more for each time */
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
@@ -153,6 +153,11 @@ struct vm {
 	/* Spans of `watched`: called when what is last in one of them runs. */
 	const struct span *watch;
 	uint32_t watch_count; /* at most PY_MOST_WATCHED */
+	struct watched_at {
+		func_id func; /* 0: not met yet */
+		block_id block;
+	} watch_at[PY_MOST_WATCHED];
+	uint64_t led; /* those that conditions lead to, in a healing machine */
 	/* `stored` is what is put somewhere there, else PY_NULL. */
 	void (*on_watched)(struct vm *vm, uint32_t index, struct val stored);
 	/* Whether what is made there has a graph, as is known without running it, and

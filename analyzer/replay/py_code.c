@@ -206,6 +206,17 @@ static struct code **code_slot(struct vm *vm, const struct ir_module *module, fu
 	return &table->codes[id.n];
 }
 
+static block_id block_of(const struct ir_func *func, uint32_t inst)
+{
+	uint32_t b = 1;
+
+	while (b + 1 < func->blocks.count &&
+	       (inst < func->blocks.at[b].first ||
+	        inst >= func->blocks.at[b].first + func->blocks.at[b].count))
+		b++;
+	return (block_id){b};
+}
+
 /* Marks the last instruction of each watched span that lies in the function. */
 static void code_watch(struct vm *vm, struct code *code)
 {
@@ -223,6 +234,7 @@ static void code_watch(struct vm *vm, struct code *code)
 			continue;
 		code->insts[last].op = OP_COUNT;
 		code->insts[last].watch = (uint8_t)(k + 1);
+		vm->watch_at[k] = (struct watched_at){code->id, block_of(code->func, last)};
 	}
 }
 

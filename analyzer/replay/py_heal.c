@@ -251,16 +251,37 @@ int heal_way_out(struct vm *vm, const struct frame *f)
 	return exit_of(func, b, b->loop);
 }
 
-/* In the measured loop's function: the successor that has to be taken to get there. */
+/* The only successor that leads to a block; -1: both do, or none. */
+static int way_to(const struct ir_func *func, const struct ir_block *b, block_id target)
+{
+	bool leads[2];
+
+	for (int i = 0; i < 2; i++)
+		leads[i] = cfg_dominates(func, b->succ[i], target);
+	return leads[0] == leads[1] ? -1 : leads[1];
+}
+
+/* A loop that is left after fewer turns says nothing. */
+static int way_on(const struct vm *vm, const struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+	const loop_id loop = func->blocks.at[vm->watched_header.n].loop;
+	int out;
+
+	if (vm->leaving || vm->turns >= FEW_TURNS || !cfg_in_loop(func, (block_id){f->block}, loop))
+		return -1;
+	out = exit_of(func, &func->blocks.at[f->block], loop);
+	return out < 0 ? -1 : !out;
+}
+
 int heal_way_in(const struct vm *vm, const struct frame *f)
 {
 	const struct ir_func *func = f->code->func;
 	const struct ir_block *b = &func->blocks.at[f->block];
-	bool leads[2];
+	int way = runs_watched(vm, f) ? way_to(func, b, vm->watched_header) : -1;
 
-	if (!runs_watched(vm, f))
-		return -1;
-	for (int i = 0; i < 2; i++)
-		leads[i] = cfg_dominates(func, b->succ[i], vm->watched_header);
-	return leads[0] == leads[1] ? -1 : leads[1];
+	for (uint32_t i = 0; way < 0 && vm->led >> i && vm->watched == f->code->module; i++)
+		if (vm->led >> i & 1 && vm->watch_at[i].func.n == f->code->id.n)
+			way = way_to(func, b, vm->watch_at[i].block);
+	return way < 0 && runs_watched(vm, f) ? way_on(vm, f) : way;
 }

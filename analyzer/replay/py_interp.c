@@ -121,8 +121,9 @@ static enum step step_next(struct run *run, struct frame *f, const struct code_i
 		heal_note_item(run->vm, item);
 		item = is_null(item) ? heal_next(run->vm, f, in, slot) : item;
 	}
-	/* Data that is not there leaves the measured loop without a turn. */
-	if (is_null(item) && main && run->vm->healing && !run->vm->reached)
+	/* Data that is not there leaves the measured loop, or one around it, without a turn. */
+	if (is_null(item) && run->vm->healing && !run->vm->turns &&
+	    (main || heal_way_in(run->vm, f) == 0))
 		return heal_items(run, f, in);
 	if (is_null(item))
 		return step_go(run, f, 1);

@@ -47,7 +47,8 @@ static inline bool runs_watched(const struct vm *vm, const struct frame *f)
 /* --- py_heal.c, in a healing machine */
 /* A block is entered: loops but the measured one take few turns. */
 void heal_turn(struct frame *f, uint32_t to, bool again);
-/* The successor that has to be taken to reach the measured loop; -1: none has to. */
+/* The successor that has to be taken to reach the measured loop, or a place that is led
+ * to, and not to leave the loop at once; -1: none has to. */
 int heal_way_in(const struct vm *vm, const struct frame *f);
 /* The successor that leaves a loop which has had its turns; -1: none has to. */
 int heal_way_out(struct vm *vm, const struct frame *f);

@@ -164,21 +164,46 @@ static bool is_at_its_longest(const struct replay *r)
 	return longest.first + longest.count == r->result->count;
 }
 
+/* Whether a watched place lies in what is measured. */
+static bool is_measured(const struct replay *r, uint32_t place)
+{
+	const struct ir_module *module = r->request->module;
+	const struct span watched = r->request->watch[place];
+	const uint32_t line = source_line_at(module->source, watched.start) + 1;
+	struct span span;
+
+	if (!r->function.n)
+		return line >= r->result->loop_line && line <= r->result->loop_end;
+	span = ir_func_get(module, r->function)->span;
+	return watched.start >= span.start && watched.end <= span.end;
+}
+
+static uint32_t watch_count(const struct replay_request *request)
+{
+	return request->watch_count < REPLAY_MOST_WATCHED ? request->watch_count
+	                                                  : REPLAY_MOST_WATCHED;
+}
+
 /* A place of the loop that too few steps have come by, and more will: every hundredth. */
 static bool is_rare(const struct replay *r)
 {
-	const struct source *source = r->request->module->source;
-
 	if (r->result->count >= RARE_PERIODS * r->rare_every)
 		return false;
-	for (uint32_t i = 0; i < r->vm->watch_count; i++) {
-		const uint32_t line = source_line_at(source, r->vm->watch[i].start) + 1;
-
-		if (r->watched[i] < REPLAY_LEAST && line > r->result->loop_line &&
-		    line <= r->result->loop_end)
+	for (uint32_t i = 0; i < watch_count(r->request); i++)
+		if (r->watched[i] < REPLAY_LEAST && is_measured(r, i))
 			return true;
-	}
 	return false;
+}
+
+/* What was not come by, and may be led to. */
+static uint64_t missed(const struct replay *r)
+{
+	uint64_t places = 0;
+
+	for (uint32_t i = 0; r->request->heal && i < watch_count(r->request); i++)
+		if (r->request->leads >> i & 1 && !r->watched[i] && is_measured(r, i))
+			places |= UINT64_C(1) << i;
+	return places;
 }
 
 static bool is_done(struct replay *r)
@@ -212,7 +237,7 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 		return;
 	}
 	take_sample(r);
-	vm->reached = true;
+	vm->turns++;
 	if (r->result->count == 1)
 		vm->limits.steps = r->most_steps;
 	if (r->result->count == CHAIN_SAMPLE)
@@ -335,8 +360,8 @@ static void vm_start(struct replay *r, enum replay_attempt attempt)
 	torch_of(r->vm)->exact = attempt != REPLAY_HEALED;
 	r->vm->watched = request->module;
 	r->vm->watch = request->watch;
-	r->vm->watch_count = request->watch_count < REPLAY_MOST_WATCHED ? request->watch_count
-	                                                                : REPLAY_MOST_WATCHED;
+	r->vm->led = attempt == REPLAY_HEALED ? r->led : 0;
+	r->vm->watch_count = watch_count(request);
 	if (r->loop) {
 		r->vm->on_iteration = on_iteration;
 		r->vm->watched_func = r->loop->func;
@@ -407,11 +432,56 @@ static bool try_again(const struct replay_request *request, const struct replay_
 	return true;
 }
 
+/* A run that nothing had to be healed in says more of what it came by. */
+static struct replay_result chosen(const struct replay_request *request,
+                                   const struct replay_result *before,
+                                   const struct replay_result *healed)
+{
+	struct replay_result result = *before;
+	uint32_t *watched;
+	struct replay_seen *seen;
+
+	if (before->count < request->heal || (says_little(request, before) && shows_growth(healed)))
+		return *healed;
+	if (!healed->led)
+		return result;
+	watched = arena_array(request->arena, uint32_t, REPLAY_MOST_WATCHED);
+	seen = arena_array(request->arena, struct replay_seen, REPLAY_MOST_WATCHED);
+	for (uint32_t i = 0; i < watch_count(request); i++) {
+		const struct replay_result *from = healed->led >> i & 1 ? healed : before;
+
+		watched[i] = from->watched[i];
+		seen[i] = from->seen[i];
+	}
+	result.watched = watched;
+	result.seen = seen;
+	result.led = healed->led;
+	return result;
+}
+
+/* The next attempt; false: there is none. */
+static bool go_on(struct replay *r, enum vm_halt halt, enum replay_attempt *attempt)
+{
+	const enum replay_attempt last = *attempt;
+	const uint64_t places = missed(r);
+
+	if (!try_again(r->request, r->result, halt, attempt)) {
+		if (assumed_again(r->assumptions))
+			return true;
+		if (!places || last == REPLAY_HEALED)
+			return false;
+		*attempt = REPLAY_HEALED;
+	}
+	r->led = *attempt == REPLAY_HEALED ? places : 0;
+	r->assumptions->proved_only = false;
+	return true;
+}
+
 struct replay_result replay_run(const struct replay_request *request)
 {
 	struct replay_result result = {0}, before = {0};
-	struct replay r;
 	struct assumptions assumptions = {0};
+	struct replay r = {0};
 	struct arena scratch = {0};
 	enum replay_attempt attempt = request->values ? REPLAY_WITH_NUMBERS : request->attempt,
 	                    last = attempt;
@@ -420,19 +490,18 @@ struct replay_result replay_run(const struct replay_request *request)
 	do {
 		before = last == REPLAY_HEALED ? before : result;
 		last = attempt;
-		result = (struct replay_result){.exact = true, .attempt = attempt};
+		result = (struct replay_result){.exact = true, .attempt = attempt, .led = r.led};
 		assumptions.nodes.count = 0;
-		r = (struct replay){
-		        .request = request, .result = &result, .assumptions = &assumptions};
+		r = (struct replay){.request = request,
+		                    .result = &result,
+		                    .assumptions = &assumptions,
+		                    .led = r.led};
 		choose_loop(&r, &scratch);
 		halt = attempt_run(&r, attempt);
 		judge(&r);
-		if (!try_again(request, &result, halt, &attempt) && !assumed_again(&assumptions))
-			break;
-		assumptions.proved_only &= last == attempt;
-	} while (true);
-	if (attempt == REPLAY_HEALED && before.count >= request->heal && !shows_growth(&result))
-		result = before;
+	} while (go_on(&r, halt, &attempt));
+	if (attempt == REPLAY_HEALED)
+		result = chosen(request, &before, &result);
 	assumed_release(&assumptions);
 	arena_release(&scratch);
 	return result;

@@ -51,7 +51,7 @@ struct replay_sample {
 	uint64_t by_kind[REPLAY_KINDS];
 	/* the most that was alive since the sample before, and what it was */
 	uint64_t peak_bytes, peak_by_kind[REPLAY_KINDS];
-	bool unsized; /* it lacks what some kernels take while they run (ag.h) */
+	bool unsized;   /* it lacks what some kernels take while they run (ag.h) */
 	uint32_t entry; /* how often the loop had been entered by then */
 };
 
@@ -100,7 +100,8 @@ struct replay_request {
 	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
 	const struct span *watch;
 	uint32_t watch_count;
-	uint64_t tensors;     /* of them, as bits: what is stored there is a tensor for sure */
+	uint64_t tensors; /* of them, as bits: what is stored there is a tensor for sure */
+	uint64_t leads;   /* the same: in a last attempt, conditions are taken as they lead there */
 	bool follow_retained; /* result->seen is wanted with its graphs that were retained */
 	/* What is made there has a graph: that much is known without a replay. */
 	const struct replay_place *born;
@@ -141,6 +142,7 @@ struct replay_result {
 	uint64_t steps;                 /* instructions that ran */
 	const uint32_t *watched;        /* for each watched place, in how many iterations it ran */
 	const struct replay_seen *seen; /* the same */
+	uint64_t led;                   /* the same, as bits: conditions were led there */
 	/* A digest of the graphs that the first eight iterations ran backward through: an
 	 * edit that only cuts graphs, and leaves it as it is, trains as before. */
 	uint64_t trained;

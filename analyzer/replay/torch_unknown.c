@@ -293,8 +293,23 @@ static bool is_one_of(const struct str *method, const char *const *names)
 	return false;
 }
 
+static bool is_true(struct vm *vm, struct dict *kw, const char *name)
+{
+	const struct val v =
+	        kw ? dict_get_str(vm, kw, str_intern(vm, name, strlen(name))) : val_null();
+
+	return v.tag == PY_BOOL && v.as.i;
+}
+
+static unsigned backward_flags(struct vm *vm, struct dict *kw)
+{
+	return (is_true(vm, kw, "retain_graph") ? AG_RETAIN_GRAPH : 0U) |
+	       (is_true(vm, kw, "create_graph") ? AG_CREATE_GRAPH : 0U);
+}
+
 /* backward() of a value, or of a helper that is given one: accelerator.backward(loss) */
-static struct val run_backward(struct vm *vm, struct unknown *u, struct val *a, uint32_t n)
+static struct val run_backward(struct vm *vm, struct unknown *u, struct val *a, uint32_t n,
+                               struct dict *kw)
 {
 	struct ag_tensor *from[TORCH_MAX_ARGS];
 	uint32_t count = 0;
@@ -306,7 +321,9 @@ static struct val run_backward(struct vm *vm, struct unknown *u, struct val *a, 
 	for (uint32_t i = 0; i < count; i++) {
 		if (!ag_requires_grad(from[i]))
 			continue;
-		return assumed_backward(vm, from[i], NULL, 0) ? val_none() : torch_raise(vm);
+		return assumed_backward(vm, from[i], NULL, backward_flags(vm, kw))
+		               ? val_none()
+		               : torch_raise(vm);
 	}
 	return val_none();
 }
@@ -411,8 +428,9 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 	struct val v;
 
 	torch_of(vm)->exact = false;
-	/* A decorator gives back what it decorates. */
-	if (n == 1 && (!kw || !kw->count) && (is_kind(a[0], K_FUNCTION) || is_kind(a[0], K_CLASS)))
+	/* A decorator gives back what it decorates; x.type(torch.FloatTensor) is none. */
+	if (n == 1 && !(u && u->method && keeps_value(u->method)) && (!kw || !kw->count) &&
+	    (is_kind(a[0], K_FUNCTION) || is_kind(a[0], K_CLASS)))
 		return ref(a[0]);
 	/* A tensor is not called: what is has no graph itself. */
 	if (u && (!u->method || u->is_model))
@@ -424,7 +442,7 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
 	if (is_kind(u->base, K_UNKNOWN) && keeps_value(u->method))
 		return ref(u->base);
 	if (is_one_of(u->method, backward))
-		return run_backward(vm, u, a, n);
+		return run_backward(vm, u, a, n, kw);
 	if (container_call(vm, u, a, n))
 		return val_none();
 	/* They give back what they are given, wrapped. */
