@@ -181,6 +181,8 @@ struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *k
 /* --- torch_module.c, torch_autograd.c, torch_make.c, torch_amp.c, torch_numpy.c */
 extern const struct native_def module_methods[], autograd_functions[], tensor_hook_methods[];
 extern const struct native_def node_methods[];
+/* Null: the library's torch does not define it. */
+struct val torch_library_function(struct vm *vm, struct str *name);
 extern const struct native_def make_functions[], stream_functions[], autocast_functions[];
 /* Puts the generator of the keywords in the context's place, and back again. */
 bool torch_with_generator(struct vm *vm, struct dict *kw);

@@ -154,8 +154,8 @@ static const struct {
         {"name", get_none},
 };
 
-/* Methods that the library has in Python as functions of torch. */
-static struct val library_method(struct vm *vm, struct str *name)
+/* What the library has in Python as functions of torch, and other modules and tensors have, too. */
+struct val torch_library_function(struct vm *vm, struct str *name)
 {
 	struct val torch = dict_get_str(vm, vm->modules, str_intern(vm, "torch", 5));
 	const struct library_module *library =
@@ -176,7 +176,7 @@ static struct val op_method(struct vm *vm, struct str *name)
 	if (length < 0 || (size_t)length >= sizeof(full) ||
 	    (!torch_op_known(vm, full) && !api_method("torch.Tensor", 12, name->at, name->length)))
 		return val_null();
-	fn = torch_op_known(vm, full) ? val_null() : library_method(vm, name);
+	fn = torch_op_known(vm, full) ? val_null() : torch_library_function(vm, name);
 	if (is_null(fn)) {
 		if (!is_null(vm->exc))
 			return val_null();

@@ -343,6 +343,9 @@ static struct val op_or_unknown(struct vm *vm, struct module *m, struct str *nam
 		dict_put_str(vm, m->h.attrs, name, fn);
 		return fn;
 	}
+	known = str_is(m->name, "torch.linalg") ? torch_library_function(vm, name) : val_null();
+	if (!is_null(known) || !is_null(vm->exc))
+		return known;
 	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
 	return unknown_new(vm, "%s.%s", m->name->at, name->at);
 }

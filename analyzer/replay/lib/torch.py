@@ -557,3 +557,124 @@ def corrcoef(input):
         return c / c
     d = c.diag().sqrt()
     return (c / d.unsqueeze(1) / d.unsqueeze(0)).clip(-1, 1)
+
+
+def where(condition, input=None, other=None):
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    return _torch.op("torch.where", (condition, input, other))
+
+
+def flipud(input):
+    return input.flip(0)
+
+
+def fliplr(input):
+    return input.flip(1)
+
+
+def ravel(input):
+    return input.reshape(-1)
+
+
+def msort(input):
+    return sort(input, 0)[0]
+
+
+def deg2rad(input):
+    return input * 0.017453292519943295
+
+
+def rad2deg(input):
+    return input * 57.29577951308232
+
+
+def column_stack(tensors):
+    return cat([t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in tensors], 1)
+
+
+def tensor_split(input, indices_or_sections, dim=0):
+    size = input.size(dim)
+    if isinstance(indices_or_sections, _builtins.int):
+        n = indices_or_sections
+        ends = [(i + 1) * (size // n) + min(i + 1, size % n) for i in range(n)]
+    else:
+        ends = [i if i >= 0 else i + size for i in indices_or_sections] + [size]
+    starts = [0] + ends[:-1]
+    return tuple([input.narrow(dim, start, max(end - start, 0)) for start, end in zip(starts, ends)])
+
+
+def hsplit(input, indices_or_sections):
+    return tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
+
+
+def vsplit(input, indices_or_sections):
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def matrix_power(input, n):
+    if n == 0:
+        return eye(input.size(-1), dtype=input.dtype).expand_as(input)
+    if n < 0:
+        input, n = inverse(input), -n
+    if n == 1:
+        return input.clone()
+    if n == 3:
+        return (input @ input) @ input
+    z = result = None
+    while n > 0:
+        z = input if z is None else z @ z
+        if n % 2:
+            result = z if result is None else result @ z
+        n //= 2
+    return result
+
+
+def kron(input, other):
+    dims = max(input.dim(), other.dim())
+    a = [1] * (dims - input.dim()) + list(input.shape)
+    b = [1] * (dims - other.dim()) + list(other.shape)
+    left = input.reshape([n for size in a for n in (size, 1)])
+    right = other.reshape([n for size in b for n in (1, size)])
+    return (left * right).reshape([m * n for m, n in zip(a, b)])
+
+
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+    right = right or side == "right"
+    single = not isinstance(input, Tensor)
+    values = tensor(input) if single else input
+    rows = sorted_sequence if sorted_sequence.dim() == 1 else sorted_sequence.unsqueeze(-2)
+    below = rows <= values.unsqueeze(-1) if right else rows < values.unsqueeze(-1)
+    return below.sum(-1)
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False):
+    return searchsorted(boundaries, input, right=right)
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    if not isinstance(test_elements, Tensor):
+        test_elements = tensor([test_elements])
+    found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)
+    return ~found if invert else found
+
+
+def tril_indices(row, col, offset=0, **options):
+    return stack(ones(row, col).tril(offset).nonzero(as_tuple=True))
+
+
+def triu_indices(row, col, offset=0, **options):
+    return stack(ones(row, col).triu(offset).nonzero(as_tuple=True))
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    flat = input.reshape(-1)
+    starts = cat([ones(1, dtype=bool), flat[1:] != flat[:-1]])
+    values = flat[starts]
+    found = (values,)
+    inverse = starts.cumsum(0) - 1
+    if return_inverse:
+        found += (inverse.view(input.shape),)
+    if return_counts:
+        found += (bincount(inverse),)
+    return found if len(found) > 1 else values
