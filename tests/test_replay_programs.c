@@ -37,6 +37,7 @@ static const char *const programs[] = {
         "torch_schedulers",
         "torch_reparametrized",
         "torch_attention",
+        "torch_functions",
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]), MANY = 1000 /* iterations */ };
 
