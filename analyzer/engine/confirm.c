@@ -367,6 +367,9 @@ static void note_births(struct arena *arena, struct file_confirm *file,
 			vec_push(arena, &file->born,
 			         (struct replay_place){finding->steps.at[i].source,
 			                               finding->steps.at[i].span});
+	if (finding->value_source)
+		vec_push(arena, &file->born,
+		         (struct replay_place){finding->value_source, finding->value_span});
 	if (finding->rule->shown == SHOWN_UNUSED_GRAPH)
 		vec_push(arena, &file->born, (struct replay_place){finding->source, finding->span});
 }

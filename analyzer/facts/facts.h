@@ -74,6 +74,7 @@ struct event {
 	struct event_place at;
 	struct event_place made;   /* where the holder is made; no source: unknown */
 	struct event_place born;   /* where the graph is born */
+	struct event_place value;  /* where what is kept is made; no source: nowhere in the text */
 	struct event_place needed; /* more, by kind: the other place */
 	const char *born_text;     /* what made it: "torch.nn.functional.mse_loss" */
 };

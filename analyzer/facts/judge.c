@@ -4,6 +4,12 @@
 
 #include "analyzer/facts/judge.h"
 
+/* What a caller gave was made nowhere in the text. */
+static bool is_made(const struct analysis *a, object_id id)
+{
+	return def_of(a, id)->inst != 0;
+}
+
 static struct event_place born_place(const struct analysis *a, object_id kept, const char **text)
 {
 	object_id at = kept;
@@ -13,7 +19,7 @@ static struct event_place born_place(const struct analysis *a, object_id kept, c
 		object_id next = {0};
 
 		for (uint32_t i = 0; i < parents->count && next.n == 0; i++)
-			if (parents->refs[i].n / 2 < at.n / 2)
+			if (parents->refs[i].n / 2 < at.n / 2 && is_made(a, parents->refs[i]))
 				next = parents->refs[i];
 		if (next.n == 0)
 			break;
@@ -49,6 +55,8 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 		event->made = holder->place;
 	if (p->kept.n) {
 		event->born = born_place(a, p->kept, &event->born_text);
+		if (is_made(a, p->kept))
+			event->value = def_of(a, p->kept)->place;
 		event->value_name = source_text(def_of(a, p->kept)->file, arena,
 		                                def_of(a, p->kept)->place.span);
 		if (p->activations && !p->after_use && p->kind != EVENT_RETAIN)

@@ -73,6 +73,8 @@ struct finding {
 	enum confidence confidence;
 	const struct source *source;
 	struct span span;
+	const struct source *value_source; /* where what it keeps is made; NULL: unknown */
+	struct span value_span;
 	const char *message;
 	const char *note;     /* one more sentence for the severity; NULL: none */
 	const char *function; /* qualified name of the function it stands in */

@@ -31,6 +31,8 @@ void story_begin(struct arena *arena, const struct event *event, enum severity s
 	(void)arena;
 	finding->source = event->at.source;
 	finding->span = event->at.span;
+	finding->value_source = event->value.source;
+	finding->value_span = event->value.span;
 	finding->function = event->function;
 	finding->confidence = known ? CONFIDENCE_CERTAIN : CONFIDENCE_LIKELY;
 	finding->severity = !known && severity > SEVERITY_WARNING ? SEVERITY_WARNING : severity;

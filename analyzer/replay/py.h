@@ -36,6 +36,7 @@ enum {
 	PY_RELEASE_DEPTH = 40,     /* objects released in one another */
 	PY_MAX_BYTES = 1 << 30,    /* of one string, list or integer */
 	PY_ATTR_CACHE = 1024,
+	PY_NOT_KNOWN = 2, /* neither true nor false */
 };
 
 typedef bool visit_fn(void *walk, struct val child, const char *role, struct val key);
@@ -57,7 +58,7 @@ struct kind_ops {
 	uint64_t (*hash)(struct val v); /* absent: by identity */
 	struct val (*item)(struct vm *vm, struct val o, struct val index);
 	int (*set_item)(struct vm *vm, struct val o, struct val index, struct val value);
-	int (*truth)(struct vm *vm, struct val o);
+	int (*truth)(struct vm *vm, struct val o); /* or PY_NOT_KNOWN */
 	int64_t (*length)(struct vm *vm, struct val o);
 	struct val (*iterate)(struct vm *vm, struct val o);
 	struct val (*call)(struct vm *vm, struct val o, struct val *a, uint32_t n, struct dict *kw);
@@ -395,6 +396,7 @@ struct val rp_compare(struct vm *vm, enum ir_sub sub, struct val a, struct val b
 int rp_eq(struct vm *vm, struct val a, struct val b);   /* -1 error */
 int rp_less(struct vm *vm, struct val a, struct val b); /* -1 error */
 int rp_truth(struct vm *vm, struct val v);              /* -1 error */
+int rp_condition(struct vm *vm, struct val v);          /* the same, or PY_NOT_KNOWN */
 int rp_contains(struct vm *vm, struct val box, struct val v);
 bool rp_hash(struct vm *vm, struct val v, uint64_t *hash);
 int64_t rp_length(struct vm *vm, struct val v); /* -1 error */

@@ -241,7 +241,7 @@ static void code_watch(struct vm *vm, struct code *code)
 static bool makes_value(enum ir_op op)
 {
 	return op == OP_call || op == OP_binary || op == OP_inplace || op == OP_unary ||
-	       op == OP_await;
+	       op == OP_await || op == OP_unpack || op == OP_load_item || op == OP_load_attr;
 }
 
 static void code_born(struct vm *vm, struct code *code)

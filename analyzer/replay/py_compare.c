@@ -325,7 +325,7 @@ static int truth_special(struct vm *vm, struct val v)
 	return length < 0 ? -1 : length != 0;
 }
 
-int rp_truth(struct vm *vm, struct val v)
+int rp_condition(struct vm *vm, struct val v)
 {
 	switch ((enum rp_tag)v.tag) {
 	case PY_NULL:
@@ -367,6 +367,13 @@ int rp_truth(struct vm *vm, struct val v)
 			return vm->kinds[v.as.o->kind].truth(vm, v);
 		return 1;
 	}
+}
+
+int rp_truth(struct vm *vm, struct val v)
+{
+	const int truth = rp_condition(vm, v);
+
+	return truth == PY_NOT_KNOWN ? 1 : truth;
 }
 
 static int contains_by_iteration(struct vm *vm, struct val box, struct val v)

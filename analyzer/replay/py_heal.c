@@ -6,7 +6,7 @@
 
 #include "analyzer/replay/py_step.h"
 
-enum { FEW_TURNS = 4, MOST_TURNS = 64 };
+enum { FEW_TURNS = 4, MOST_TURNS = 64, MOST_NESTED = 4 };
 
 void heal_forget(struct vm *vm)
 {
@@ -102,11 +102,21 @@ static bool caught_above(struct vm *vm)
 	return false;
 }
 
+/* Somebody may be asked for items by what is going on. */
+static bool gives_items(struct vm *vm)
+{
+	for (const struct frame *f = vm->frame; f; f = f->caller)
+		if (f->generator || f->code->name == vm->n[PN_next])
+			return true;
+	return false;
+}
+
 static bool ends_on_purpose(struct vm *vm)
 {
-	static const int types[] = {TY_StopIteration, TY_GeneratorExit, TY_KeyboardInterrupt,
-	                            TY_RecursionError};
+	static const int types[] = {TY_GeneratorExit, TY_KeyboardInterrupt, TY_RecursionError};
 
+	if (exc_is(vm, TY_StopIteration) && gives_items(vm))
+		return true;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		if (exc_is(vm, types[i]))
 			return true;
@@ -124,24 +134,72 @@ static struct val stand_in_call(struct vm *vm, const struct code_inst *in, struc
 	return v;
 }
 
-static struct val stand_in(struct vm *vm, const struct frame *f, const struct code_inst *in)
-{
-	/* Else it raised in what it had called, and they are gone. */
-	const bool there = vm->operands_of == f && vm->operands_at == f->pc && vm->operand_count;
+/* What the instruction was given, owned: making its result may run others. */
+struct given {
+	struct val at[PY_MOST_OPERANDS];
+	uint32_t count;
+	bool beyond; /* an index is beyond the end */
+};
 
-	if (in->op == OP_call && !there)
-		return stand_in_call(vm, in, NULL, 0);
-	if (!there)
-		return unknown_new(vm, "%s", in->str ? in->str->at : "result");
-	if (in->op != OP_call)
-		return vm->opaque ? vm->opaque(vm, vm->operands, vm->operand_count, "operation")
-		                  : unknown_new(vm, "result");
-	if (is_kind(vm->operands[0], K_NATIVE) && vm->opaque)
-		return vm->opaque(vm, vm->operands + 1, vm->operand_count - 1, "call");
-	return stand_in_call(vm, in, vm->operands + 1, vm->operand_count - 1);
+static struct given take_given(struct vm *vm, const struct frame *f)
+{
+	struct given given = {.beyond = exc_is(vm, TY_IndexError)};
+
+	if (vm->operands_of == f && vm->operands_at == f->pc)
+		for (uint32_t i = 0; i < vm->operand_count; i++)
+			given.at[given.count++] = ref(vm->operands[i]);
+	return given;
 }
 
-static enum step go_on(struct run *run, struct frame *f, const struct code_inst *in)
+static bool is_library_function(struct val callee)
+{
+	return is_kind(callee, K_NATIVE) ||
+	       (is_kind(callee, K_CLASS) && AS(cls, callee)->layout != K_INSTANCE) ||
+	       (is_kind(callee, K_FUNCTION) && AS(function, callee)->code->library);
+}
+
+static struct val stand_in(struct vm *vm, const struct code_inst *in, struct given *given)
+{
+	const uint32_t n = given->count;
+	const struct val callee = given->at[0];
+
+	/* Else it raised in what it had called, and they are gone. */
+	if (!n && in->op == OP_call)
+		return stand_in_call(vm, in, NULL, 0);
+	if (!n)
+		return unknown_new(vm, "%s", in->str ? in->str->at : "result");
+	if (in->op != OP_call)
+		return vm->opaque ? vm->opaque(vm, given->at, n, "operation")
+		                  : unknown_new(vm, "result");
+	if (is_library_function(callee) && vm->opaque)
+		return vm->opaque(vm, given->at + 1, n - 1, "call");
+	if (is_kind(callee, K_INSTANCE) && vm->opaque)
+		return vm->opaque(vm, given->at, n, type_name(vm, callee));
+	return stand_in_call(vm, in, given->at + 1, n - 1);
+}
+
+/* Its last item is as good as any. */
+static struct val last_item(struct vm *vm, const struct code_inst *in, const struct given *given)
+{
+	struct val v;
+
+	if (!given->beyond || in->op != OP_load_item || given->count != 2 ||
+	    given->at[1].tag != PY_INT)
+		return val_null();
+	v = rp_item(vm, given->at[0], val_int(-1));
+	exc_clear(vm);
+	return v;
+}
+
+static struct val result_of(struct vm *vm, const struct code_inst *in, struct given *given)
+{
+	const struct val v = last_item(vm, in, given);
+
+	return is_null(v) ? stand_in(vm, in, given) : v;
+}
+
+static enum step go_on(struct run *run, struct frame *f, const struct code_inst *in,
+                       struct given *given)
 {
 	struct vm *vm = run->vm;
 	struct val v;
@@ -156,11 +214,30 @@ static enum step go_on(struct run *run, struct frame *f, const struct code_inst 
 		return heal_items(run, f, in);
 	if (!has_result(in->op))
 		return STEP_NEXT;
-	v = stand_in(vm, f, in);
-	heal_forget(vm);
+	v = result_of(vm, in, given);
 	if (in->born && !is_null(v))
 		vm->on_born(vm, v, in->watch);
 	return reg_put(f, in, v);
+}
+
+/* A call that raised within the library was given what the library's function was. */
+static void hand_up(struct vm *vm, const struct frame *f)
+{
+	const struct code *code = f->code;
+
+	heal_forget(vm);
+	if (!f->caller || !f->fn || code->name == vm->n[PN_init])
+		return;
+	vm->operands_of = f->caller;
+	vm->operands_at = f->caller->pc;
+	for (uint32_t i = 0; i < code->nparams && vm->operand_count < PY_MOST_OPERANDS; i++) {
+		const struct val v = f->slots[code->params[i].slot];
+
+		if (!i && !is_kind(v, K_INSTANCE))
+			vm->operands[vm->operand_count++] = ref_obj(f->fn);
+		if (!is_null(v))
+			vm->operands[vm->operand_count++] = ref(v);
+	}
 }
 
 enum step heal_step(struct run *run, struct frame *f)
@@ -171,22 +248,43 @@ enum step heal_step(struct run *run, struct frame *f)
 	        (enum ir_op)(in->op == OP_COUNT ? f->code->func->insts.at[f->pc - 1].op : in->op);
 	bool in_place = vm->operands_of == f && vm->operands_at == f->pc;
 	struct code_inst plain = *in;
+	struct given given;
+	enum step step;
 
 	if (vm->halt || is_null(vm->exc) || ends_on_purpose(vm) || caught_above(vm))
 		return STEP_RAISE;
 	/* The library is right, but for what an op of it was given. */
 	if (f->code->library &&
 	    (op != OP_call || !in_place || !is_kind(vm->operands[0], K_NATIVE) ||
-	     !exc_is(vm, TY_RuntimeError)))
+	     !exc_is(vm, TY_RuntimeError))) {
+		hand_up(vm, f);
 		return STEP_RAISE;
+	}
 	if (op == OP_return || op == OP_yield || op == OP_class || op == OP_function ||
 	    (op == OP_raise && (f->entry || f->generator)))
 		return STEP_RAISE;
 	plain.op = op;
 	vm_stand_in(vm, "%s: it raised %s", in->str ? in->str->at : op_info[op].name,
 	            type_name(vm, vm->exc));
+	given = take_given(vm, f);
+	heal_forget(vm);
 	exc_clear(vm);
-	return go_on(run, f, &plain);
+	step = go_on(run, f, &plain, &given);
+	for (uint32_t i = 0; i < given.count; i++)
+		unref(vm, given.at[i]);
+	return step;
+}
+
+bool heal_is_endless(const struct vm *vm, const struct code *code, const struct val *a, uint32_t n)
+{
+	uint32_t nested = 0;
+	bool guessed = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		guessed |= is_kind(a[i], K_UNKNOWN);
+	for (const struct frame *f = vm->frame; guessed && f; f = f->caller)
+		nested += f->code == code;
+	return nested >= MOST_NESTED && !code->library;
 }
 
 /* --- loops */

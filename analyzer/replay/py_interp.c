@@ -90,10 +90,12 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 		return step_go(run, f, choose(f->code->func, f->block));
 	}
 	if (v.tag != PY_BOOL)
-		truth = rp_truth(run->vm, v);
+		truth = rp_condition(run->vm, v);
 	unref(run->vm, v);
 	if (truth < 0)
 		return STEP_RAISE;
+	if (truth == PY_NOT_KNOWN)
+		return step_go(run, f, choose(f->code->func, f->block));
 	return step_go(run, f, run->vm->forgiving ? forgive(f, !truth) : !truth);
 }
 

@@ -393,7 +393,9 @@ struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a)
 	if (sub == SUB_unary_not && is_kind(a, K_UNKNOWN))
 		return ref(a);
 	if (sub == SUB_unary_not) {
-		truth = rp_truth(vm, a);
+		truth = rp_condition(vm, a);
+		if (truth == PY_NOT_KNOWN)
+			return unknown_new(vm, "not");
 		return truth < 0 ? val_null() : val_bool(!truth);
 	}
 	if (is_any_int(a))

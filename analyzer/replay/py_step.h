@@ -57,6 +57,9 @@ void heal_note(struct vm *vm, const struct frame *f, const struct code_inst *in)
 /* The frame's instruction raised: STEP_RAISE if that has to stand. */
 enum step heal_step(struct run *run, struct frame *f);
 
+/* Whether a function is given a stand-in by itself, over and over: a tree of them has no leaves. */
+bool heal_is_endless(const struct vm *vm, const struct code *code, const struct val *a, uint32_t n);
+
 /* --- py_heal_items.c */
 /* What the measured loop was given, and what it is given when that is used up after a
  * few turns; PY_NULL: nothing. */

@@ -165,6 +165,12 @@ static struct val bare_super(struct vm *vm, struct frame *f)
 	return val_obj(s);
 }
 
+static struct val call_endless(struct vm *vm, const struct function *fn, struct call *c)
+{
+	return vm->opaque ? vm->opaque(vm, c->at, c->count, fn->name->at)
+	                  : unknown_new(vm, "%s()", fn->name->at);
+}
+
 static struct val call_now(struct run *run, struct frame *f, struct val callee, struct call *c)
 {
 	if (callee.tag == PY_OBJECT && callee.as.o == &run->vm->t[TY_super]->h && !c->count)
@@ -186,7 +192,10 @@ enum step step_call(struct run *run, struct frame *f, const struct code_inst *in
 		return STEP_RAISE;
 	}
 	fn = plain_function(vm, callee, &self, &made);
-	if (fn) {
+	if (fn && vm->healing && heal_is_endless(vm, fn->code, c.at, c.count)) {
+		unref(vm, made);
+		made = call_endless(vm, fn, &c);
+	} else if (fn) {
 		callee_frame = frame_with_self(vm, fn, self, &c);
 		call_release(vm, &c);
 		unref(vm, callee);
@@ -196,8 +205,9 @@ enum step step_call(struct run *run, struct frame *f, const struct code_inst *in
 		}
 		callee_frame->made = made;
 		return push_frame(run, f, callee_frame, in->dst);
+	} else {
+		made = call_now(run, f, callee, &c);
 	}
-	made = call_now(run, f, callee, &c);
 	call_release(vm, &c);
 	unref(vm, callee);
 	return reg_put(f, in, made);

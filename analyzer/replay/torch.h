@@ -177,6 +177,8 @@ struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, st
 /* A stand-in with one more node, whose inputs are the tensors in the values. */
 struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *kw,
                         const char *what);
+/* The same for a call of the first value, which may have parameters. */
+struct val unknown_of_model(struct vm *vm, struct val *a, uint32_t n, const char *what);
 
 /* --- torch_module.c, torch_autograd.c, torch_make.c, torch_amp.c, torch_numpy.c */
 extern const struct native_def module_methods[], autograd_functions[], tensor_hook_methods[];

@@ -188,10 +188,12 @@ struct val torch_opaque(struct vm *vm, struct val *a, uint32_t n, const char *wh
 	struct ag_tensor *inputs[TORCH_MAX_ARGS], *known = NULL;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		gather_tensors(a[i], inputs, &count, TORCH_MAX_ARGS, 0);
 	vm_stand_in(vm, "%s()", what);
 	torch_of(vm)->exact = false;
+	if (n && is_kind(a[0], K_INSTANCE))
+		return unknown_of_model(vm, a, n, what);
+	for (uint32_t i = 0; i < n; i++)
+		gather_tensors(a[i], inputs, &count, TORCH_MAX_ARGS, 0);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_kind(a[i], K_TENSOR))
 			known = tensor_of(a[i]);

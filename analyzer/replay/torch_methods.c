@@ -137,6 +137,8 @@ METHOD(method_bool)
 	int truth = vm->kinds[K_TENSOR].truth(vm, a[0]);
 
 	(void)n;
+	if (truth == PY_NOT_KNOWN)
+		return unknown_new(vm, "bool()");
 	return truth < 0 ? val_null() : val_bool(truth);
 }
 

@@ -309,7 +309,7 @@ static int tensor_truth(struct vm *vm, struct val v)
 
 	if (ag_numel(t) != 1 && !torch_of(vm)->exact) {
 		vm_stand_in(vm, "value of a tensor in a condition");
-		return 1;
+		return PY_NOT_KNOWN;
 	}
 	if (ag_numel(t) != 1) {
 		rp_raise(vm, TY_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
@@ -321,7 +321,7 @@ static int tensor_truth(struct vm *vm, struct val v)
 	ag_error_clear(ctx_of(vm));
 	vm->asked = true;
 	vm_stand_in(vm, "value of a tensor in a condition");
-	return 1;
+	return PY_NOT_KNOWN;
 }
 
 static int64_t tensor_length(struct vm *vm, struct val v)

@@ -268,6 +268,35 @@ struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *k
 	return with_graph(vm, opaque_of(vm, NULL, a, n, kw), what);
 }
 
+/* One that needs a gradient, of the object's own; PY_NULL: none. */
+static struct val parameter_of(struct vm *vm, struct val object)
+{
+	struct val all = rp_call_method(vm, object, "parameters", NULL, 0), it, item;
+
+	it = is_null(all) ? all : rp_iter(vm, all);
+	unref(vm, all);
+	while (!is_null(it) && !is_null(item = rp_next(vm, it))) {
+		if (is_kind(item, K_TENSOR) && ag_requires_grad(tensor_of(item))) {
+			unref(vm, it);
+			return item;
+		}
+		unref(vm, item);
+	}
+	unref(vm, it);
+	exc_clear(vm);
+	return val_null();
+}
+
+struct val unknown_of_model(struct vm *vm, struct val *a, uint32_t n, const char *what)
+{
+	struct val parameter = parameter_of(vm, a[0]);
+	struct ag_tensor *first = is_null(parameter) ? NULL : tensor_of(parameter);
+	struct val v = with_graph(vm, opaque_of(vm, first, a + 1, n - 1, NULL), what);
+
+	unref(vm, parameter);
+	return v;
+}
+
 static bool has_graph(struct val v)
 {
 	return is_kind(v, K_UNKNOWN) && !is_null(unknown_root(AS(unknown, v))->graph);
