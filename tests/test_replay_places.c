@@ -113,6 +113,23 @@ START_TEST(graphs_that_no_backward_uses_are_seen)
 }
 END_TEST
 
+/* --- what is known to carry a graph, of a model that nothing is known of */
+
+#define PREDICT(more)                                                                              \
+	"def predict(model, x, size):\n    state = model.begin(size)\n    for t in range(9):\n"    \
+	"        (y, state) = model(x, state)\n" more "    return int(y.argmax())\n"
+
+START_TEST(what_is_unpacked_of_a_call_may_be_known_to_have_its_graph)
+{
+	const struct watched carried = {PREDICT(""), "(y, state)"};
+	const struct watched cut = {PREDICT("        state = state.detach()\n"), "(y, state)"};
+
+	ck_assert_int_eq(run_watched(&carried, true).nodes.kind, REPLAY_LINEAR);
+	ck_assert_int_le(run_watched(&carried, false).nodes.kind, REPLAY_BOUNDED);
+	ck_assert_int_le(run_watched(&cut, true).nodes.kind, REPLAY_BOUNDED);
+}
+END_TEST
+
 /* --- graphs that are retained */
 
 #define SCRIPT                                                                                     \
@@ -248,6 +265,11 @@ static const struct {
               "        logs.append(net(torch.randn(1, 4)))\n    return len(logs)\n",
           "logs.append(net(torch.randn(1, 4)))"},
          false},
+        /* it ends before it is measured for long enough */
+        {{NET "def play():\n    logs = []\n    for t in range(7):\n"
+              "        logs.append(net(torch.randn(1, 4)))\n    return logs\n",
+          "logs.append(net(torch.randn(1, 4)))"},
+         true},
 };
 
 START_TEST(a_backward_behind_the_loop_needs_what_it_keeps)
@@ -261,7 +283,45 @@ START_TEST(a_backward_behind_the_loop_needs_what_it_keeps)
 }
 END_TEST
 
+/* Summed by one function for two callers, of whom one only looks. */
+#define SUMMED                                                                                     \
+	NET "seen = []\ndef total(sign):\n    sum_of = 0\n    if sign > 0:\n"                      \
+	    "        for i in range(30):\n            loss = net(torch.randn(8, "                  \
+	    "4)).pow(2).sum()\n"                                                                   \
+	    "            sum_of += loss\n            seen.append(loss.exp())\n    else:\n"         \
+	    "        for i in range(30):\n            sum_of += net(torch.randn(8, 4)).sum()\n"    \
+	    "    return sum_of\nfor i in range(2):\n    print(float(total(1)))\n"                  \
+	    "for i in range(3):\n    opt.zero_grad()\n    total(SIGN).backward()\n    "            \
+	    "opt.step()\n"
+
+static const struct {
+	struct watched watched;
+	int sign; /* with which the second one calls */
+	bool needed;
+} summed[] = {
+        {{SUMMED, "sum_of += loss"}, 1, true},
+        {{SUMMED, "seen.append(loss.exp())"}, 1, false},
+        {{SUMMED, "sum_of += loss"}, -1, false},
+};
+
+START_TEST(another_caller_may_need_the_sum)
+{
+	const char *program = summed[_i].watched.program;
+	char *text = arena_text(&arena, program, strlen(program));
+	struct watched w = {text, summed[_i].watched.place};
+	struct replay_result r;
+
+	memcpy(strstr(text, "SIGN"), summed[_i].sign > 0 ? " 1  " : " -1 ", 4);
+	r = run_watched(&w, false);
+	ck_assert_int_eq(r.nodes.kind, REPLAY_LINEAR);
+	ck_assert(!r.needed);
+	ck_assert_int_eq(r.seen[0].needed, summed[_i].needed);
+}
+END_TEST
+
 /* --- what raises is stood in for */
+
+#define RECURRENT "import torch\nfrom torch import nn\nrnn, h = nn.GRU(4, 4), None\n"
 
 static const struct watched broken[] = {
         /* the script stops long before */
@@ -293,6 +353,28 @@ static const struct watched broken[] = {
          "total = 0\nfor i in range(20):\n    loss = net(torch.randn(8, 4)).sum()\n"
          "    loss.backward()\n    total += loss\n",
          "total += loss"},
+        /* a library's function raises, not an op: it has the parameters' graph */
+        {RECURRENT "for i in range(20):\n    out, h = rnn(torch.randn(1, 8, 5), h)\n",
+         "rnn(torch.randn(1, 8, 5), h)"},
+        /* beyond the end of what there is */
+        {NET "x, h = torch.randn(2, 4), torch.zeros(2)\ndef run(text):\n    h = torch.zeros(2)\n"
+             "    for i in range(len(text)):\n        h = net(x[i]) + h\nrun('ab')\n",
+         "net(x[i]) + h"},
+        /* a number that is not known does not leave the loop */
+        {"table = {}\nprint(table['size'])\n" NET
+         "total = 0\nfor i in range(20):\n    total += net(torch.randn(8, 4)).sum()\n"
+         "    if torch.randn(1) > -9:\n        break\n",
+         "total += net(torch.randn(8, 4)).sum()"},
+        /* it is asked for an item of nothing */
+        {NET "first = next(iter([]))\ntotal = 0\nfor i in range(20):\n"
+             "    total += net(torch.randn(8, 4)).sum()\n",
+         "total += net(torch.randn(8, 4)).sum()"},
+        /* a tree of stand-ins has no leaves */
+        {"import elsewhere\ndef walk(node):\n    return [walk(child) for child in node.children]\n"
+         "def visit(node):\n    visit(node.left)\n    visit(node.right)\n"
+         "walk(elsewhere.tree)\nvisit(elsewhere.tree)\n" NET
+         "total = 0\nfor i in range(20):\n    total += net(torch.randn(8, 4)).sum()\n",
+         "total += net(torch.randn(8, 4)).sum()"},
 };
 
 START_TEST(what_raises_is_stood_in_for)
@@ -303,6 +385,45 @@ START_TEST(what_raises_is_stood_in_for)
 	              r.error ? r.error : "no error", r.limit ? r.limit : "no limit");
 	ck_assert_int_eq(r.nodes.kind, REPLAY_LINEAR);
 	ck_assert(!r.exact);
+}
+END_TEST
+
+/* The same has no graph where the program has none. */
+static const struct watched mended[] = {
+        {RECURRENT "for i in range(20):\n    with torch.no_grad():\n"
+                   "        out, h = rnn(torch.randn(1, 8, 5), h)\n",
+         "rnn(torch.randn(1, 8, 5), h)"},
+        {RECURRENT "for p in rnn.parameters():\n    p.requires_grad = False\n"
+                   "for i in range(20):\n    out, h = rnn(torch.randn(1, 8, 5), h)\n",
+         "rnn(torch.randn(1, 8, 5), h)"},
+        {RECURRENT "for i in range(20):\n    out, h = rnn(torch.randn(1, 8, 5), h)\n"
+                   "    h = h.detach()\n",
+         "rnn(torch.randn(1, 8, 5), h)"},
+};
+
+START_TEST(what_is_stood_in_for_has_a_graph_only_where_there_is_one)
+{
+	struct replay_result r = run_watched(&mended[_i], false);
+
+	ck_assert_uint_ge(r.count, REPLAY_LEAST);
+	ck_assert_int_le(r.nodes.kind, REPLAY_BOUNDED);
+	ck_assert(!r.exact);
+}
+END_TEST
+
+START_TEST(who_gives_items_ends_on_purpose)
+{
+	const struct watched w = {"table = {}\nprint(table['size'])\n" NET
+	                          "class Three:\n    def __init__(self):\n"
+	                          "        self.at = iter([1, 2, 3])\n    def __iter__(self):\n"
+	                          "        return self\n    def __next__(self):\n"
+	                          "        return next(self.at)\n"
+	                          "print('three', [i for i in Three()])\n"
+	                          "for i in range(20):\n    net(torch.randn(8, 4))\n",
+	                          "net(torch.randn(8, 4))"};
+	struct replay_result r = run_watched(&w, false);
+
+	ck_assert_msg(strstr(r.output, "three [1, 2, 3]\n") != NULL, "%s", r.output);
 }
 END_TEST
 
@@ -377,6 +498,7 @@ Suite *replay_places_suite(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, graphs_that_no_backward_uses_are_seen, 0,
 	                    (int)(sizeof(recorded) / sizeof(recorded[0])));
+	tcase_add_test(tests, what_is_unpacked_of_a_call_may_be_known_to_have_its_graph);
 	tcase_add_test(tests, what_is_retained_is_used_or_not);
 	tcase_add_loop_test(tests, what_no_loop_is_around_runs_again, 0,
 	                    (int)(sizeof(alone) / sizeof(alone[0])));
@@ -384,8 +506,13 @@ Suite *replay_places_suite(void)
 	                    (int)(sizeof(functions) / sizeof(functions[0])));
 	tcase_add_loop_test(tests, a_backward_behind_the_loop_needs_what_it_keeps, 0,
 	                    (int)(sizeof(kept) / sizeof(kept[0])));
+	tcase_add_loop_test(tests, another_caller_may_need_the_sum, 0,
+	                    (int)(sizeof(summed) / sizeof(summed[0])));
 	tcase_add_loop_test(tests, what_raises_is_stood_in_for, 0,
 	                    (int)(sizeof(broken) / sizeof(broken[0])));
+	tcase_add_loop_test(tests, what_is_stood_in_for_has_a_graph_only_where_there_is_one, 0,
+	                    (int)(sizeof(mended) / sizeof(mended[0])));
+	tcase_add_test(tests, who_gives_items_ends_on_purpose);
 	tcase_add_test(tests, what_is_caught_is_not);
 	tcase_add_loop_test(tests, exceptions_go_where_they_are_handled, 0,
 	                    (int)(sizeof(handled) / sizeof(handled[0])));

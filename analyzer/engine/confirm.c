@@ -209,6 +209,13 @@ static bool piles_up(const struct replay_result *result, uint32_t place,
 	       piled_bytes(result) * result->count / ran >= LEAST_PILED;
 }
 
+/* By a backward that comes after it. */
+static bool is_needed(const struct replay_result *result, uint32_t place)
+{
+	return result->needed ||
+	       (place < REPLAY_MOST_WATCHED && result->seen && result->seen[place].needed);
+}
+
 /* Cleared by the loop around, over and over. */
 static bool grows_while_it_runs(const struct replay_result *result)
 {
@@ -244,7 +251,7 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	}
 	if (replay->shown)
 		finding->confidence = CONFIDENCE_CONFIRMED;
-	if (result->needed && finding->rule->shown == SHOWN_KEPT_GRAPH) {
+	if (finding->rule->shown == SHOWN_KEPT_GRAPH && is_needed(result, place)) {
 		replay->shown = "what it keeps is needed behind the loop";
 		return;
 	}

@@ -41,8 +41,11 @@ struct replay {
 	uint32_t *watched; /* in how many iterations they ran */
 	struct replay_seen *seen;
 	struct id_set *retained; /* nodes, by place */
+	struct id_set *chained;  /* the same: of what was stored there */
+	uint64_t chains;         /* places where each contains the one before */
 	/* The loop was measured; what comes after it may need what it kept. */
 	uint32_t closing;
+	uint32_t closing_entry, closing_entries; /* of the loop, since */
 	bool was_exact;
 	struct id_set kept;  /* nodes */
 	struct id_set shown; /* tensors that a walk has met (census.c) */
@@ -54,6 +57,10 @@ bool id_set_has(const struct id_set *set, uint64_t id);
 /* --- needs.c */
 /* Goes on behind the loop to see who uses the graphs that it kept; false: none. */
 bool needs_begin(struct replay *r);
+bool needs_look(struct replay *r); /* what it kept so far; false: nothing */
+void needs_forget(struct replay *r);
+/* The loop came by again: a few turns of it, then on; false: nothing more is to be learnt. */
+bool needs_go_on(struct replay *r);
 void needs_backward(struct replay *r, uint64_t node);
 void needs_end(struct replay *r);
 

@@ -148,7 +148,8 @@ struct vm {
 	block_id watched_header;
 	uint32_t turns;     /* of it so far */
 	uint32_t entries;   /* how often it was entered */
-	uint8_t leaving;    /* not 0: it is left where it can be; one more for each time */
+	bool leaving;       /* it is left where it can be */
+	bool closing;       /* it was measured: nothing leads to it any more */
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
 	/* Spans of `watched`: called when what is last in one of them runs. */

@@ -316,22 +316,18 @@ static int exit_of(const struct ir_func *func, const struct ir_block *b, loop_id
 	return -1;
 }
 
-/* The measured loop is done with; the second time, so is the program. */
+/* The measured loop is done with. */
 static int leave_measured(struct vm *vm, const struct frame *f)
 {
 	const struct ir_func *func = f->code->func;
 	loop_id loop;
-	int out;
 
 	if (!runs_watched(vm, f))
 		return -1;
 	loop = func->blocks.at[vm->watched_header.n].loop;
 	if (!cfg_in_loop(func, (block_id){f->block}, loop))
 		return -1;
-	out = exit_of(func, &func->blocks.at[f->block], loop);
-	if (out >= 0 && ++vm->leaving > 2)
-		vm_halt(vm, VM_HALT_DONE, "");
-	return out;
+	return exit_of(func, &func->blocks.at[f->block], loop);
 }
 
 int heal_way_out(struct vm *vm, const struct frame *f)
@@ -378,6 +374,8 @@ int heal_way_in(const struct vm *vm, const struct frame *f)
 	const struct ir_block *b = &func->blocks.at[f->block];
 	int way = runs_watched(vm, f) ? way_to(func, b, vm->watched_header) : -1;
 
+	if (vm->closing)
+		return -1;
 	for (uint32_t i = 0; way < 0 && vm->led >> i && vm->watched == f->code->module; i++)
 		if (vm->led >> i & 1 && vm->watch_at[i].func.n == f->code->id.n)
 			way = way_to(func, b, vm->watch_at[i].block);

@@ -15,6 +15,7 @@ enum step step_go(struct run *run, struct frame *f, int which)
 			return STEP_RAISE;
 	} else if (to == run->vm->watched_header.n && runs_watched(run->vm, f)) {
 		run->vm->entries++;
+		run->vm->leaving = false;
 	}
 	if (f->turns)
 		heal_turn(f, to, f->code->back_edge[from] & (1 << which));

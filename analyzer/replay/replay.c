@@ -19,7 +19,6 @@ const struct replay_budget replay_default_budget = {
 
 enum {
 	WORK_FOR_OUTPUT = 40, /* times that, when numbers are wanted */
-	MOST_CLOSING = 4,     /* iterations of a loop that cannot be left */
 	SETTLED_STEPS = 12,
 	SETTLED_SAME = 8,     /* of the last steps */
 	FIRST_SHARE = 4,      /* of the steps, to reach the loop at all */
@@ -232,7 +231,7 @@ static void on_iteration(struct vm *vm, struct frame *frame, block_id header)
 	if (frame->code->id.n != r->loop->func.n || header.n != r->header.n)
 		return;
 	if (r->closing) {
-		if (++r->closing > MOST_CLOSING)
+		if (!needs_go_on(r))
 			vm_halt(vm, VM_HALT_DONE, "");
 		return;
 	}

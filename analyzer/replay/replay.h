@@ -117,6 +117,9 @@ struct replay_seen {
 	uint32_t stored;   /* what it stored was a tensor */
 	uint32_t retained; /* it ran a backward that kept its graph */
 	bool reused;       /* and another one ran through that graph later */
+	/* What it stores contains what it stored before, and a backward outside of the
+	 * loop ran through several of them. */
+	bool needed;
 };
 
 struct replay_result {

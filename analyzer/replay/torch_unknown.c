@@ -268,33 +268,25 @@ struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *k
 	return with_graph(vm, opaque_of(vm, NULL, a, n, kw), what);
 }
 
-/* One that needs a gradient, of the object's own; PY_NULL: none. */
+/* One that needs a gradient, of the object's own; else any, or PY_NULL: it has none. */
 static struct val parameter_of(struct vm *vm, struct val object)
 {
+	struct val found = val_null();
 	struct val all = rp_call_method(vm, object, "parameters", NULL, 0), it, item;
 
 	it = is_null(all) ? all : rp_iter(vm, all);
 	unref(vm, all);
 	while (!is_null(it) && !is_null(item = rp_next(vm, it))) {
-		if (is_kind(item, K_TENSOR) && ag_requires_grad(tensor_of(item))) {
-			unref(vm, it);
-			return item;
-		}
-		unref(vm, item);
+		if (is_kind(item, K_TENSOR))
+			slot_set(vm, &found, item);
+		else
+			unref(vm, item);
+		if (is_kind(item, K_TENSOR) && ag_requires_grad(tensor_of(found)))
+			break;
 	}
 	unref(vm, it);
 	exc_clear(vm);
-	return val_null();
-}
-
-struct val unknown_of_model(struct vm *vm, struct val *a, uint32_t n, const char *what)
-{
-	struct val parameter = parameter_of(vm, a[0]);
-	struct ag_tensor *first = is_null(parameter) ? NULL : tensor_of(parameter);
-	struct val v = with_graph(vm, opaque_of(vm, first, a + 1, n - 1, NULL), what);
-
-	unref(vm, parameter);
-	return v;
+	return found;
 }
 
 static bool has_graph(struct val v)
@@ -435,6 +427,19 @@ static struct val call_of(struct vm *vm, struct val callee, struct val *a, uint3
 		assumed_proved(vm, call);
 	v = with_graph(vm, result, what);
 	AS(unknown, v)->is_result = true;
+	return v;
+}
+
+struct val unknown_of_model(struct vm *vm, struct val *a, uint32_t n, const char *what)
+{
+	struct val parameter = parameter_of(vm, a[0]);
+	struct val v;
+
+	/* What it runs is in something that is not known. */
+	if (is_null(parameter))
+		return call_of(vm, a[0], a + 1, n - 1, NULL);
+	v = with_graph(vm, opaque_of(vm, tensor_of(parameter), a + 1, n - 1, NULL), what);
+	unref(vm, parameter);
 	return v;
 }
 
