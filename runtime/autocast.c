@@ -41,7 +41,7 @@ void ag_autocast_release(struct ag_ctx *ctx)
 
 struct ag_autocast ag_autocast_of(const struct ag_ctx *ctx, enum ag_device device)
 {
-	return ctx->autocast->on[device];
+	return ctx->autocast->on[device == AG_CUDA];
 }
 
 /* Whether casts are kept is one switch for all devices. */
@@ -49,7 +49,10 @@ void ag_autocast_set(struct ag_ctx *ctx, enum ag_device device, struct ag_autoca
 {
 	struct ag_autocast *on = ctx->autocast->on;
 
-	on[device] = region;
+	/* As PyTorch does with a dtype that it does not cast to. */
+	if (region.dtype >= AG_DTYPE_COUNT || ag_category(region.dtype) != 2)
+		region.enabled = false;
+	on[device == AG_CUDA] = region;
 	on[AG_CPU].cache = on[AG_CUDA].cache = region.cache;
 }
 
@@ -61,7 +64,7 @@ void ag_autocast_forget(struct ag_ctx *ctx)
 struct ag_autocast ag_autocast_enter(struct ag_ctx *ctx, enum ag_device device,
                                      struct ag_autocast region)
 {
-	struct ag_autocast before = ctx->autocast->on[device];
+	struct ag_autocast before = ctx->autocast->on[device == AG_CUDA];
 
 	ag_autocast_set(ctx, device, region);
 	ctx->autocast->depth++;

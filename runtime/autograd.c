@@ -132,6 +132,21 @@ bool ag_check_inplace(struct ag_ctx *ctx, struct ag_tensor *t, bool differentiab
 	return true;
 }
 
+bool ag_no_overlap(struct ag_ctx *ctx, const struct ag_tensor *t)
+{
+	int d;
+
+	for (d = 0; d < t->ndim && t->numel; d++) {
+		if (t->shape[d] > 1 && t->strides[d] == 0)
+			return ag_fail(ctx, AG_ERR_RUNTIME,
+			               "unsupported operation: more than one element of the "
+			               "written-to tensor refers to a single memory location. "
+			               "Please clone() the tensor before performing the "
+			               "operation.");
+	}
+	return true;
+}
+
 bool ag_rebase_history(struct ag_tensor *t, struct ag_node *n)
 {
 	if (t->base) {
@@ -233,9 +248,12 @@ struct ag_tensor *ag_data_of(struct ag_ctx *ctx, struct ag_tensor *t)
 	return v;
 }
 
-/* The nodes that saved t count it on its storage: keep that count right. */
-static void move_saved(struct ag_tensor *t, struct ag_storage *to)
+/* The nodes that saved t count it on its storage: keep that count right. A formula relies on the
+ * shape and the dtype of what was saved: others are as good as a change in place. */
+static void move_saved(struct ag_tensor *t, const struct ag_tensor *value)
 {
+	struct ag_storage *to = value->storage;
+	bool alike = t->dtype == value->dtype && ag_same_shape(t, value);
 	struct ag_node *n;
 	uint32_t i;
 
@@ -247,6 +265,8 @@ static void move_saved(struct ag_tensor *t, struct ag_storage *to)
 				continue;
 			ag_storage_unsave(t->storage);
 			ag_storage_save(to);
+			if (!alike)
+				n->saved[i].version--;
 		}
 	}
 }
@@ -265,7 +285,7 @@ bool ag_set_data(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *valu
 		               "point or complex dtype");
 	version = ag_version(t);
 	old = t->storage;
-	move_saved(t, value->storage);
+	move_saved(t, value);
 	if (t->is_parameter && value->storage->kind == AG_KIND_OTHER)
 		ag_storage_set_kind(value->storage, AG_KIND_PARAMETER);
 	t->storage = ag_storage_retain(value->storage);

@@ -135,6 +135,8 @@ static bool number_of(const struct ag_value *v, bool integer, struct ag_value *o
 bool ag_take(const struct ag_param *p, const struct ag_value *v, struct ag_value *out)
 {
 	*out = *v;
+	if (v->kind > AG_LIST || (v->kind == AG_DTYPE && v->as.dtype >= AG_DTYPE_COUNT))
+		return false;
 	if (v->kind == AG_NONE)
 		return p->optional;
 	switch (p->kind) {

@@ -151,14 +151,19 @@ static bool frame_run(struct ag_frame *f)
 	ag_autocast_close(f, &uncast);
 	ag_scope_close(ctx, mark);
 	good = good && ag_saves_ok(ctx);
+	good = ag_whole(ctx) && good;
 	if (good)
 		forget_complex(f);
 	ctx->save_failed = false;
 	if (good && f->factory_grad && f->results->count)
 		good = ag_set_requires_grad(ctx, f->results->at[0], true);
-	if (!good)
-		ag_results_release(f->results);
-	return good;
+	if (good)
+		return true;
+	ag_results_release(f->results);
+	if (ctx->error.status == AG_OK)
+		ag_fail(ctx, AG_ERR_RUNTIME, "%s(): the arguments do not fit",
+		        ag_op_info(f->op)->id);
+	return false;
 }
 
 /* Whether a row takes these, position by position. */
@@ -169,7 +174,8 @@ static bool fits(struct ag_ctx *ctx, enum ag_op op, bool inplace, const struct a
 	struct ag_value taken;
 	uint32_t i;
 
-	if (op <= AG_OP_NONE || op >= AG_OP_COUNT)
+	/* Rows without a name are parts of others, which know what they take. */
+	if (op <= AG_OP_NONE || op >= AG_OP_COUNT || !*ag_op_info(op)->names)
 		return ag_fail(ctx, AG_ERR_UNKNOWN_OP, "no such op");
 	s = ag_signature_of(ctx, op);
 	if (count > s->count)

@@ -79,10 +79,16 @@ static void record(struct ag_ctx *ctx, struct ag_checkpoint *cp, struct ag_tenso
 	struct ag_node *node = ag_record(ctx, AG_NODE_Checkpoint, inputs, ninputs, ninputs, 0);
 	uint32_t i;
 
+	if (!node) {
+		checkpoint_free(cp);
+		return;
+	}
 	node->extra = cp;
 	for (i = 0; i < ninputs; i++)
 		ag_save_input(node, i, inputs[i]);
 	for (i = 0; i < outputs->count; i++) {
+		if (!outputs->at[i])
+			continue;
 		if (ag_dtype_is_float((enum ag_dtype)outputs->at[i]->dtype))
 			ag_set_history(outputs->at[i], node);
 		else
@@ -99,6 +105,12 @@ bool ag_checkpoint(struct ag_ctx *ctx, ag_checkpoint_fn *run, struct ag_closure 
 	bool good;
 
 	memset(outputs, 0, sizeof(*outputs));
+	if (ninputs > AG_MOST_OF_NODE) {
+		if (closure.release)
+			closure.release(closure.data);
+		return ag_fail(ctx, AG_ERR_RUNTIME, "more than %d inputs of a checkpoint",
+		               AG_MOST_OF_NODE);
+	}
 	cp = ag_checkpoint_new(ctx, run, closure, preserve_rng);
 	if (!reentrant && ctx->mode.enabled)
 		return ag_region_run(ctx, cp, inputs, ninputs, outputs);
@@ -109,7 +121,8 @@ bool ag_checkpoint(struct ag_ctx *ctx, ag_checkpoint_fn *run, struct ag_closure 
 	}
 	ctx->save_failed = false;
 	record(ctx, cp, inputs, ninputs, outputs);
-	return ag_saves_ok(ctx);
+	good = ag_saves_ok(ctx);
+	return ag_whole(ctx) && good;
 }
 
 static bool detached_inputs(struct ag_bw *b, struct ag_tensor **inputs)
@@ -164,7 +177,7 @@ static bool backward_inside(struct ag_bw *b)
 	roots = ag_alloc(outputs.count, sizeof(*roots));
 	grads = ag_alloc(outputs.count, sizeof(*grads));
 	for (i = 0; good && i < outputs.count && i < b->node->nresults; i++) {
-		if (!b->grads[i] || !ag_requires_grad(outputs.at[i]))
+		if (!b->grads[i] || !outputs.at[i] || !ag_requires_grad(outputs.at[i]))
 			continue;
 		roots[n] = outputs.at[i];
 		grads[n++] = b->grads[i];

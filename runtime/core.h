@@ -19,9 +19,10 @@
 enum {
 	AG_MAX_PARAMS = 20, /* of one signature */
 	AG_PARAM_NAME = 24,
-	AG_NODE_WORDS = 4, /* shape words of a node's results kept in the node */
-	AG_THREADS = 2,    /* that PyTorch's kernels are taken to run on */
-	AG_DIVISOR = 12    /* bytes of a mean's count, and of its cast */
+	AG_NODE_WORDS = 4,           /* shape words of a node's results kept in the node */
+	AG_THREADS = 2,              /* that PyTorch's kernels are taken to run on */
+	AG_DIVISOR = 12,             /* bytes of a mean's count, and of its cast */
+	AG_MOST_OF_NODE = UINT16_MAX /* edges, saved tensors, words */
 };
 
 struct ag_storage {
@@ -176,8 +177,10 @@ struct ag_ctx {
 	uint32_t depth;         /* of backward inside backward */
 	uint64_t backward;      /* number of the one that runs; 0: none */
 	uint64_t backwards;     /* how many there were */
+	uint32_t calls;         /* of modules inside modules */
 	struct ag_node *region; /* of the checkpoint that runs, for what is saved */
 	bool has_complex;       /* complex tensors were made */
+	bool broken;            /* a kernel or a node met what does not fit: the call fails */
 	bool computes_again;    /* it is its second run */
 	bool save_failed;       /* an inference tensor was to be saved, or the run ends */
 	void *spare[8];         /* freed blocks by size class */
@@ -186,6 +189,9 @@ struct ag_ctx {
 
 /* ---- errors: set ctx's error, return false or NULL */
 bool ag_fail(struct ag_ctx *ctx, enum ag_status status, const char *format, ...) AG_PRINTF(3, 4);
+/* The same where nobody looks at a result: whoever runs the op or the formula asks ag_whole. */
+void ag_break(struct ag_ctx *ctx, const char *format, ...) AG_PRINTF(2, 3);
+bool ag_whole(struct ag_ctx *ctx); /* false once after ag_break */
 #define ag_null(...) ((void)ag_fail(__VA_ARGS__), (struct ag_tensor *)NULL)
 
 /* ---- host memory: never NULL, zeroed; abort when exhausted */
@@ -209,8 +215,10 @@ void ag_storage_save(struct ag_storage *s);   /* a node saved a handle on it */
 void ag_storage_unsave(struct ag_storage *s); /* and let go */
 
 /* ---- tensors */
-/* More elements than an address space has bytes; sizes below multiply without overflow. */
+/* More elements than an address space has bytes. */
 #define AG_MOST_ELEMENTS (INT64_C(1) << 48)
+/* What a product that does not fit becomes: more than any size, and a few of them add up. */
+#define AG_TOO_MUCH (INT64_C(1) << 60)
 bool ag_check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape);
 /* Contiguous. With data iff `with_data` and the context computes. */
 struct ag_tensor *ag_make(struct ag_ctx *ctx, enum ag_dtype dtype, int ndim, const int64_t *shape,
@@ -221,12 +229,20 @@ struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
 struct ag_tensor *ag_alias_same(struct ag_tensor *t);
 void ag_set_shape(struct ag_tensor *t, int ndim, const int64_t *shape, const int64_t *strides);
 int64_t ag_count(int ndim, const int64_t *shape);
-/* A size times another; what does not fit becomes a size that no tensor has. */
 static inline int64_t ag_times(int64_t a, int64_t b)
 {
-	if (a <= 0 || b <= 0)
-		return a && b ? (a < 0 && b < 0 ? INT64_MAX : -1) : 0;
-	return a > INT64_MAX / b ? INT64_MAX : a * b;
+	const double product = (double)a * (double)b;
+
+	if (product >= (double)AG_TOO_MUCH)
+		return AG_TOO_MUCH;
+	return product <= -(double)AG_TOO_MUCH ? -AG_TOO_MUCH : a * b;
+}
+/* A size, place or step of a call: what is beyond any tensor is as good as the next one. */
+static inline int64_t ag_within(int64_t n)
+{
+	return n > AG_MOST_ELEMENTS    ? AG_MOST_ELEMENTS + 1
+	       : n < -AG_MOST_ELEMENTS ? -AG_MOST_ELEMENTS - 1
+	                               : n;
 }
 void ag_contiguous_strides(int ndim, const int64_t *shape, int64_t *strides);
 bool ag_same_shape(const struct ag_tensor *a, const struct ag_tensor *b);
@@ -267,6 +283,8 @@ void ag_set_history(struct ag_tensor *t, struct ag_node *n);
 /* t (changed in place) does; the node is connected to the old history already. */
 bool ag_rebase_history(struct ag_tensor *t, struct ag_node *n);
 bool ag_check_inplace(struct ag_ctx *ctx, struct ag_tensor *t, bool differentiable);
+/* False, with an error, for what was expanded: its elements are one in memory. */
+bool ag_no_overlap(struct ag_ctx *ctx, const struct ag_tensor *t);
 /* False, with an error, when something since save_failed was reset must not be saved. */
 bool ag_saves_ok(struct ag_ctx *ctx);
 void ag_node_free_saved(struct ag_node *n);

@@ -163,6 +163,25 @@ bool ag_fail(struct ag_ctx *ctx, enum ag_status status, const char *format, ...)
 	return false;
 }
 
+void ag_break(struct ag_ctx *ctx, const char *format, ...)
+{
+	va_list list;
+
+	ctx->broken = true;
+	ctx->error.status = AG_ERR_RUNTIME;
+	va_start(list, format);
+	vsnprintf(ctx->error.text, sizeof(ctx->error.text), format, list);
+	va_end(list);
+}
+
+bool ag_whole(struct ag_ctx *ctx)
+{
+	const bool broken = ctx->broken;
+
+	ctx->broken = false;
+	return !broken;
+}
+
 void ag_raise(struct ag_ctx *ctx, enum ag_status status, const char *format, ...)
 {
 	va_list list;
@@ -264,12 +283,16 @@ enum ag_dtype ag_default_dtype(const struct ag_ctx *ctx)
 
 void ag_set_default_dtype(struct ag_ctx *ctx, enum ag_dtype dtype)
 {
-	ctx->default_dtype = dtype;
+	if (dtype >= AG_DTYPE_COUNT || !ag_dtype_is_float(dtype))
+		ag_fail(ctx, AG_ERR_TYPE,
+		        "only floating-point types are supported as the default type");
+	else
+		ctx->default_dtype = dtype;
 }
 
 void ag_set_default_device(struct ag_ctx *ctx, enum ag_device device)
 {
-	ctx->default_device = device;
+	ctx->default_device = device == AG_CUDA ? AG_CUDA : AG_CPU;
 }
 
 void ag_memory(const struct ag_ctx *ctx, struct ag_memory *memory)
@@ -283,10 +306,13 @@ void ag_reset_peak(struct ag_ctx *ctx)
 	memcpy(ctx->memory.peak_by_kind, ctx->memory.by_kind, sizeof(ctx->memory.by_kind));
 }
 
+/* Beyond this many, sites have no account of their own. */
+enum { MOST_SITES = 1 << 20 };
+
 void ag_set_site(struct ag_ctx *ctx, uint32_t site)
 {
-	if (site >= ctx->nsites) {
-		uint32_t count = site < 64 ? 64 : site < UINT32_MAX / 2 ? site * 2 : site;
+	if (site >= ctx->nsites && site < MOST_SITES) {
+		uint32_t count = site < 64 ? 64 : site * 2;
 
 		ctx->sites = ag_grow(ctx->sites, count, sizeof(*ctx->sites));
 		memset(ctx->sites + ctx->nsites, 0, (count - ctx->nsites) * sizeof(*ctx->sites));

@@ -158,6 +158,15 @@ static void save_all(struct ag_custom *fn, struct ag_node *node, struct ag_tenso
 	fn->nsaved = 0;
 }
 
+/* What was marked leads back to the node now: held any longer, it would be a cycle. */
+static void forget_marks(struct ag_custom *fn)
+{
+	release_list(fn->dirty, fn->ndirty);
+	release_list(fn->no_grad, fn->nno_grad);
+	fn->dirty = fn->no_grad = NULL;
+	fn->ndirty = fn->nno_grad = 0;
+}
+
 bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32_t ninputs,
                    struct ag_tensor **outputs, uint32_t noutputs)
 {
@@ -173,7 +182,7 @@ bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32
 	node = ag_record(ctx, AG_NODE_Custom, inputs, ninputs, fn->nsaved, 0);
 	if (!node) {
 		custom_free(fn);
-		return true;
+		return ag_whole(ctx);
 	}
 	for (i = 0; i < fn->ndirty; i++) {
 		if (!ag_check_inplace(ctx, fn->dirty[i], true)) {
@@ -184,6 +193,7 @@ bool ag_custom_end(struct ag_custom *fn, struct ag_tensor *const *inputs, uint32
 	}
 	for (i = 0; i < noutputs; i++)
 		wrap_output(fn, node, inputs, ninputs, &outputs[i]);
+	forget_marks(fn);
 	ctx->save_failed = false;
 	save_all(fn, node, outputs, noutputs);
 	if (!ag_saves_ok(ctx)) {
@@ -267,7 +277,7 @@ struct ag_tensor *ag_opaque(struct ag_ctx *ctx, struct ag_tensor *const *inputs,
 		return out;
 	if (ag_wants_grad(ctx, inputs, count)) {
 		node = ag_record(ctx, AG_NODE_Opaque, inputs, count, count, 0);
-		for (i = 0; i < count; i++)
+		for (i = 0; node && i < count; i++)
 			ag_save_input(node, i, inputs[i]);
 	} else if (force && ctx->mode.enabled) {
 		node = ag_node_new(ctx, AG_NODE_Opaque, 0, 0, 0);
@@ -275,7 +285,10 @@ struct ag_tensor *ag_opaque(struct ag_ctx *ctx, struct ag_tensor *const *inputs,
 	if (node)
 		ag_set_history(out, node);
 	ag_node_release(node);
-	return out;
+	if (ag_whole(ctx))
+		return out;
+	ag_release(out);
+	return NULL;
 }
 
 bool bw_Opaque(struct ag_bw *b)

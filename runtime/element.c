@@ -18,12 +18,12 @@ static const struct {
 
 size_t ag_dtype_size(enum ag_dtype dtype)
 {
-	return dtypes[dtype].size;
+	return dtype < AG_DTYPE_COUNT ? dtypes[dtype].size : 0;
 }
 
 const char *ag_dtype_name(enum ag_dtype dtype)
 {
-	return dtypes[dtype].name;
+	return dtype < AG_DTYPE_COUNT ? dtypes[dtype].name : "";
 }
 
 int ag_category(enum ag_dtype dtype)
@@ -33,7 +33,7 @@ int ag_category(enum ag_dtype dtype)
 
 bool ag_dtype_is_float(enum ag_dtype dtype)
 {
-	return dtypes[dtype].category >= 2;
+	return dtype < AG_DTYPE_COUNT && dtypes[dtype].category >= 2;
 }
 
 static bool in_list(const char *list, const char *name)
@@ -190,14 +190,6 @@ void ag_load_row(enum ag_dtype dtype, const void *data, int64_t at, int64_t stri
 	}
 }
 
-/* C leaves the conversion of what does not fit undefined; x86 gives INT64_MIN. */
-static int64_t to_int(double value)
-{
-	if (value >= -9223372036854775808.0 && value < 9223372036854775808.0)
-		return (int64_t)value;
-	return INT64_MIN;
-}
-
 void ag_store_row(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, int64_t n,
                   const double *in)
 {
@@ -211,7 +203,7 @@ void ag_store_row(enum ag_dtype dtype, void *data, int64_t at, int64_t stride, i
 #define STORE(id, T)                                                                               \
 	case id:                                                                                   \
 		for (i = 0; i < n; i++)                                                            \
-			((T *)data)[at + i * stride] = (T)to_int(in[i]);                           \
+			((T *)data)[at + i * stride] = (T)ag_to_int(in[i]);                        \
 		break;
 		STORE(AG_U8, uint8_t)
 		STORE(AG_I8, int8_t)
@@ -282,7 +274,7 @@ void ag_load_ints(enum ag_dtype dtype, const void *data, int64_t at, int64_t str
 	default:
 		for (i = 0; i < n; i++) {
 			ag_load_row(dtype, data, at + i * stride, 1, 1, &value);
-			out[i] = to_int(value);
+			out[i] = ag_to_int(value);
 		}
 		break;
 	}

@@ -24,6 +24,14 @@ float ag_half_to_float(uint16_t half);
 uint16_t ag_float_to_half(float value);
 uint16_t ag_float_to_bfloat(float value);
 
+/* C leaves the conversion of what does not fit undefined; x86 gives INT64_MIN. */
+static inline int64_t ag_to_int(double value)
+{
+	if (value >= -9223372036854775808.0 && value < 9223372036854775808.0)
+		return (int64_t)value;
+	return INT64_MIN;
+}
+
 /* Moves `index` to the next element in row order; returns how far that is. */
 static inline int64_t ag_step(const struct ag_tensor *t, int64_t *index)
 {

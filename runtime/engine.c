@@ -62,6 +62,10 @@ bool ag_node_apply(struct ag_bw *b)
 {
 	bool good = formulas[b->node->kind](b) && b->ctx->error.status == AG_OK;
 
+	good = ag_whole(b->ctx) && good;
+	if (!good && b->ctx->error.status == AG_OK)
+		ag_fail(b->ctx, AG_ERR_RUNTIME, "%s: the gradients cannot be computed",
+		        ag_node_name(b->node));
 	if (b->node->region)
 		ag_region_done(b->node);
 	return good;
@@ -419,10 +423,11 @@ static bool run_entry(struct task *task, uint32_t at)
 	if (n->kind == AG_NODE_AccumulateGrad) {
 		struct ag_tensor *grad = e->grads ? e->grads[0] : NULL;
 
-		if (e->grads)
+		if (good && grad) {
 			e->grads[0] = NULL;
-		if (good && grad)
 			good = ag_accumulate(task->ctx, n->extra, grad);
+			e = &task->entries[at];
+		}
 		drop_grads(e);
 		return good;
 	}

@@ -32,6 +32,8 @@ bool ag_format_find(const char *name, enum ag_format *format)
 
 bool ag_format_fits(struct ag_ctx *ctx, enum ag_format format, int ndim)
 {
+	if (format > AG_CHANNELS_LAST_3D)
+		return ag_fail(ctx, AG_ERR_TYPE, "no such memory format");
 	return !formats[format].ndim || formats[format].ndim == ndim ||
 	       ag_fail(ctx, AG_ERR_RUNTIME, "required rank %d tensor to use %s format",
 	               formats[format].ndim, formats[format].name);
@@ -146,7 +148,7 @@ bool ag_is_contiguous_in(const struct ag_tensor *t, enum ag_format format)
 	int64_t step = 1;
 	int i;
 
-	if (!formats[format].ndim)
+	if (format > AG_CHANNELS_LAST_3D || !formats[format].ndim)
 		return ag_is_contiguous(t);
 	if (t->ndim != formats[format].ndim)
 		return false;

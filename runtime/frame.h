@@ -75,14 +75,9 @@ static inline double arg_f(const struct ag_frame *f, uint32_t i)
 {
 	return ag_value_float(&f->v[i]);
 }
-/* A size, place or step: beyond AG_MOST_ELEMENTS is as good as that, and does not overflow. */
 static inline int64_t arg_i(const struct ag_frame *f, uint32_t i)
 {
-	const int64_t n = ag_value_int(&f->v[i]);
-
-	return n > AG_MOST_ELEMENTS    ? AG_MOST_ELEMENTS
-	       : n < -AG_MOST_ELEMENTS ? -AG_MOST_ELEMENTS
-	                               : n;
+	return ag_within(ag_value_int(&f->v[i]));
 }
 static inline bool arg_b(const struct ag_frame *f, uint32_t i)
 {

@@ -62,6 +62,11 @@ uint64_t ag_node_hook(struct ag_ctx *ctx, struct ag_node *node, ag_node_hook_fn 
 {
 	struct ag_hook hook = {.kind = AG_HOOK_NODE, .node_fn = fn, .closure = closure};
 
+	if (!node) {
+		ag_fail(ctx, AG_ERR_TYPE, "a node is missing");
+		closure_refused(closure);
+		return 0;
+	}
 	return hook_new(ctx, &node->hooks, hook);
 }
 
@@ -123,6 +128,19 @@ static bool fill_grad(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor 
 	return good;
 }
 
+/* What a hook gives in place of a gradient is like it. */
+static bool same_kind(struct ag_ctx *ctx, const struct ag_tensor *changed,
+                      const struct ag_tensor *grad)
+{
+	if (changed->dtype != grad->dtype)
+		return ag_fail(ctx, AG_ERR_RUNTIME,
+		               "hook has changed the type of value (was %s got %s)",
+		               ag_dtype_name((enum ag_dtype)grad->dtype),
+		               ag_dtype_name((enum ag_dtype)changed->dtype));
+	return ag_same_shape(changed, grad) ||
+	       ag_fail(ctx, AG_ERR_RUNTIME, "hook has changed the size of value");
+}
+
 static bool run_list(struct ag_ctx *ctx, struct ag_hook *list, enum ag_hook_kind kind,
                      struct ag_tensor **grads)
 {
@@ -141,6 +159,10 @@ static bool run_list(struct ag_ctx *ctx, struct ag_hook *list, enum ag_hook_kind
 		}
 		changed = hook->fn(ctx, hook->closure.data, *grad);
 		if (ctx->error.status != AG_OK) {
+			ag_release(changed);
+			return false;
+		}
+		if (changed && !same_kind(ctx, changed, *grad)) {
 			ag_release(changed);
 			return false;
 		}

@@ -158,7 +158,8 @@ bool ag_init_sparse(struct ag_random *random, struct ag_array *array, double spa
 		return true;
 	rows = array->shape[0];
 	columns = array->shape[1];
-	zeros = (int64_t)ceil(sparsity * (double)rows);
+	/* NaN is none; beyond the rows there is nothing. */
+	zeros = sparsity > 0 ? (int64_t)ceil(fmin(sparsity, 1) * (double)rows) : 0;
 	order = calloc(rows ? (size_t)rows : 1, sizeof(*order));
 	if (!order)
 		abort();

@@ -16,23 +16,29 @@ struct walk {
 
 bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin)
 {
+	int64_t most = out->numel;
 	bool ready = true;
 	int i;
 
+	if (!out->numel)
+		return false;
+
 	/* Numbers are real here: of complex ones there are copies, and nothing is computed. */
-	for (i = 0; i < nin; i++)
+	for (i = 0; i < nin; i++) {
 		ready = ready &&
-		        (!in[i] || ((in[i]->storage->data || !in[i]->numel) &&
+		        (!in[i] || ((ag_has_data(in[i]) || !in[i]->numel) &&
 		                    (in[i]->dtype < AG_C64 || in[i]->dtype == out->dtype)));
-	ready = ready && ag_work(out->storage->ctx, (double)out->numel);
+		most = in[i] && in[i]->numel > most ? in[i]->numel : most;
+	}
+	ready = ready && ag_has_data(out) && ag_work(out->storage->ctx, (double)most);
 	if (!ready)
 		ag_storage_drop_data(out->storage);
-	return ready && (out->storage->data || !out->numel);
+	return ready;
 }
 
 bool ag_drawable(struct ag_tensor *t)
 {
-	if (t->storage->ctx->meta)
+	if (t->storage->ctx->meta || !ag_has_data(t))
 		ag_storage_drop_data(t->storage);
 	return t->storage->data != NULL;
 }
@@ -71,6 +77,35 @@ static bool can_join(const struct walk *w, int d)
 			return false;
 	}
 	return true;
+}
+
+/* Whether an operand repeats to the result's shape. Whoever calls a kernel sees to that; what
+ * came between (data set to another shape) ends here. */
+static bool spreads(const struct ag_tensor *t, const struct ag_tensor *out)
+{
+	int d, shift = out->ndim - t->ndim;
+	char a[128], b[128];
+
+	for (d = 0; d < t->ndim; d++) {
+		if (t->shape[d] == 1 || (d + shift >= 0 && t->shape[d] == out->shape[d + shift]))
+			continue;
+		ag_break(out->storage->ctx,
+		         "an operand of shape %s does not broadcast to the shape %s",
+		         ag_shape_text(t->ndim, t->shape, a, sizeof(a)),
+		         ag_shape_text(out->ndim, out->shape, b, sizeof(b)));
+		return false;
+	}
+	return true;
+}
+
+static bool walk_fits(const struct ag_tensor *out, struct ag_tensor *const *in, int nin)
+{
+	bool fits = true;
+	int k;
+
+	for (k = 0; k < nin && fits; k++)
+		fits = in[k] == out || spreads(in[k], out);
+	return fits;
 }
 
 static void walk_open(struct walk *w, struct ag_tensor *out, struct ag_tensor *const *in, int nin)
@@ -178,7 +213,7 @@ void ag_map(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_map_
 	int64_t index[AG_MAX_DIMS] = {0};
 	struct walk w;
 
-	if (!ag_ready(out, in, nin) || !out->numel)
+	if (!ag_ready(out, in, nin) || !out->numel || !walk_fits(out, in, nin))
 		return;
 	walk_open(&w, out, in, nin);
 	do {
@@ -192,7 +227,7 @@ void ag_imap(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_ima
 	int64_t index[AG_MAX_DIMS] = {0};
 	struct walk w;
 
-	if (!ag_ready(out, in, nin) || !out->numel)
+	if (!ag_ready(out, in, nin) || !out->numel || !walk_fits(out, in, nin))
 		return;
 	walk_open(&w, out, in, nin);
 	do {
@@ -241,7 +276,8 @@ void ag_copy_data(struct ag_tensor *out, struct ag_tensor *src)
 		        (const char *)src->storage->data + (size_t)src->offset * size,
 		        (size_t)out->numel * size);
 	} else if (ag_category((enum ag_dtype)out->dtype) == 3 && out->dtype == src->dtype) {
-		copy_complex(out, src);
+		if (walk_fits(out, &src, 1))
+			copy_complex(out, src);
 	} else if (ag_dtype_is_float((enum ag_dtype)out->dtype) ||
 	           ag_dtype_is_float((enum ag_dtype)src->dtype)) {
 		ag_map(out, &src, 1, copy_doubles, NULL);
@@ -269,7 +305,7 @@ double *ag_plain(const struct ag_tensor *t)
 	double *out;
 	int64_t index[AG_MAX_DIMS] = {0}, at = t->offset, i, row;
 
-	if (!t->storage->data && t->numel)
+	if (t->numel && !ag_has_data(t))
 		return NULL;
 	out = ag_alloc((size_t)t->numel + 1, sizeof(*out));
 	if (ag_is_contiguous(t)) {
@@ -290,7 +326,7 @@ int64_t *ag_plain_ints(const struct ag_tensor *t)
 {
 	int64_t *out, index[AG_MAX_DIMS] = {0}, at = t->offset, i;
 
-	if (!t->storage->data && t->numel)
+	if (t->numel && !ag_has_data(t))
 		return NULL;
 	out = ag_alloc((size_t)t->numel + 1, sizeof(*out));
 	for (i = 0; i < t->numel; i++) {

@@ -17,7 +17,8 @@ void ag_map(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_map_
             const double *p);
 void ag_imap(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_imap_fn *fn,
              const double *p);
-/* Whether the data is there; drops out's when an input has none. */
+/* Whether there is something to compute and the data is there; drops out's when an input has
+ * none. Views may have more elements than any data: then they are as good as without. */
 bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin);
 /* Whether random numbers are to be drawn into it: in meta mode its data goes. */
 bool ag_drawable(struct ag_tensor *t);

@@ -119,6 +119,8 @@ struct ag_tensor *ag_tensor_of(struct ag_ctx *ctx, const struct ag_value *data,
 	enum ag_dtype type;
 	int d;
 
+	if (dtype && *dtype >= AG_DTYPE_COUNT)
+		return ag_null(ctx, AG_ERR_TYPE, "no such dtype");
 	for (d = 0; d < AG_MAX_DIMS; d++)
 		l.shape[d] = -1;
 	if (take_value(&l, data, 0)) {

@@ -177,7 +177,10 @@ static int64_t pages(int64_t floats)
 int64_t lstm_workspace(const struct lstm *l)
 {
 	int64_t wide = l->inputs > l->hidden ? l->inputs : l->hidden;
-	int64_t rows = l->steps * l->batch, more = 2 * (l->steps + 1) * l->batch;
+	int64_t rows = ag_times(l->steps, l->batch), more = 2 * ag_times(l->steps + 1, l->batch);
+
+	if (ag_times(more + 1, wide + 16) > AG_MOST_ELEMENTS)
+		return AG_TOO_MUCH;
 
 	return pages(rows * padded(4 * l->hidden)) + 3 * pages(more * padded(wide)) +
 	       2 * pages(more * l->hidden) + pages(rows * padded(l->hidden));

@@ -397,6 +397,8 @@ static bool run_hooks(struct ag_ctx *ctx, struct ag_module *m, bool before,
 	return true;
 }
 
+enum { MOST_CALLS = 500 }; /* of modules inside modules */
+
 bool ag_module_call(struct ag_ctx *ctx, struct ag_module *m, const struct ag_args *args,
                     struct ag_results *results)
 {
@@ -405,14 +407,20 @@ bool ag_module_call(struct ag_ctx *ctx, struct ag_module *m, const struct ag_arg
 	bool good;
 
 	memset(results, 0, sizeof(*results));
+	if (!m || !args)
+		return ag_fail(ctx, AG_ERR_TYPE, "a module or its arguments are missing");
+	if (ctx->calls >= MOST_CALLS)
+		return ag_fail(ctx, AG_ERR_RUNTIME, "maximum recursion depth exceeded");
 	for (i = 0; m->nhooks && i < args->count && n < AG_MAX_PARAMS; i++) {
 		if (args->at[i].kind == AG_TENSOR)
 			inputs[n++] = args->at[i].as.tensor;
 	}
 	if (!run_hooks(ctx, m, true, inputs, n))
 		return false;
-	good = ag_module_run(ctx, m, args, results) &&
-	       run_hooks(ctx, m, false, results->at, results->count);
+	ctx->calls++;
+	good = ag_module_run(ctx, m, args, results);
+	ctx->calls--;
+	good = good && run_hooks(ctx, m, false, results->at, results->count);
 	if (!good)
 		ag_results_release(results);
 	return good;

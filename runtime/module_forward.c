@@ -330,6 +330,8 @@ static bool run_attention(struct ag_ctx *ctx, struct ag_module *m, const struct 
 	const struct ag_value *causal = keyword(args, "is_causal");
 	int i;
 
+	if (!out)
+		return ag_fail(ctx, AG_ERR_TYPE, "MultiheadAttention has no out_proj");
 	for (i = 0; i < 6; i++)
 		in[i] = input_at(args, (uint32_t)i, names[i]);
 	for (i = 0; i < 3; i++) {

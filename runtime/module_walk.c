@@ -201,6 +201,12 @@ static struct ag_tensor *converted(struct ag_ctx *ctx, struct ag_tensor *t, cons
 
 	if (image && !ag_format_fits(ctx, to->format, t->ndim))
 		return NULL;
+	if (to->dtype && !ag_dtype_is_float(*to->dtype))
+		return ag_null(
+		        ctx, AG_ERR_TYPE,
+		        "nn.Module.to only accepts floating point or complex dtypes, but got "
+		        "desired dtype=torch.%s",
+		        ag_dtype_name(*to->dtype));
 	if (to->dtype && ag_dtype_is_float(dtype))
 		dtype = *to->dtype;
 	return op_to(ctx, t, dtype, image ? to->format : AG_PRESERVE);
@@ -220,7 +226,7 @@ static bool move_tensors(struct ag_ctx *ctx, struct ag_module *m, const void *da
 		bool good = true;
 
 		if (t && to->device)
-			ctx->default_device = *to->device;
+			ag_set_default_device(ctx, *to->device);
 		moved = t ? converted(ctx, t, to) : NULL;
 		if (t && moved == t && to->device && t->storage->device != *to->device)
 			moved = op_clone(ctx, t);

@@ -41,6 +41,12 @@ static bool inplace_fits(struct ag_frame *f, struct ag_tensor *self, enum ag_dty
 	return true;
 }
 
+/* PyTorch warns only: the elements get one value, whichever is last. */
+static bool overlap_is_fine(enum ag_op op)
+{
+	return op == AG_OP_masked_fill || op == AG_OP_index_fill || op == AG_OP_index_put;
+}
+
 struct ag_tensor *ag_result(struct ag_frame *f, enum ag_dtype dtype, int ndim, const int64_t *shape,
                             bool record)
 {
@@ -49,7 +55,8 @@ struct ag_tensor *ag_result(struct ag_frame *f, enum ag_dtype dtype, int ndim, c
 	if (!f->inplace)
 		return ag_make(f->ctx, dtype, ndim, shape, true);
 	self = arg_t(f, 0);
-	if (!inplace_fits(f, self, dtype, ndim, shape) || !ag_check_inplace(f->ctx, self, record))
+	if (!inplace_fits(f, self, dtype, ndim, shape) || !ag_check_inplace(f->ctx, self, record) ||
+	    !(overlap_is_fine(f->op) || ag_no_overlap(f->ctx, self)))
 		return NULL;
 	return ag_retain(self);
 }
@@ -153,6 +160,11 @@ struct ag_node *ag_record(struct ag_ctx *ctx, enum ag_node_kind kind,
 
 	if (!ag_wants_grad(ctx, inputs, count))
 		return NULL;
+	if (count > AG_MOST_OF_NODE || nsaved > AG_MOST_OF_NODE || nints > AG_MOST_OF_NODE) {
+		ag_break(ctx, "more than %d tensors or sizes in one recorded call",
+		         AG_MOST_OF_NODE);
+		return NULL;
+	}
 	n = ag_node_new(ctx, kind, count, nsaved, nints);
 	for (i = 0; i < count; i++) {
 		if (inputs[i] && ag_requires_grad(inputs[i]))
@@ -223,7 +235,7 @@ bool ag_bw_is_blind(const struct ag_ctx *ctx, struct ag_tensor *const *in, int c
 	int i;
 
 	for (i = 0; i < count && !ctx->mode.enabled; i++) {
-		if (in[i] && in[i]->numel && !in[i]->storage->data)
+		if (in[i] && in[i]->numel && !ag_has_data(in[i]))
 			return true;
 	}
 	return false;

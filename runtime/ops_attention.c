@@ -42,7 +42,7 @@ bool op_run_safe_softmax(struct ag_frame *f)
 	n = a->ndim ? a->shape[a->ndim - 1] : 1;
 	if (ag_ready1(out, a)) {
 		x = ag_plain(a);
-		for (i = 0; i < a->numel; i += n)
+		for (i = 0; n && i < a->numel; i += n)
 			softmax_row(x + i, n, &lse);
 		ag_put_plain(out, x);
 		free(x);
@@ -473,7 +473,7 @@ static bool in_projection(struct ag_frame *f, struct mha *m, struct ag_tensor *w
 
 static struct ag_tensor *by_head(struct mha *m, struct ag_tensor *x, int64_t length)
 {
-	int64_t shape[3] = {length, m->n * m->heads, m->dim};
+	int64_t shape[3] = {length, ag_times(m->n, m->heads), m->dim};
 
 	return op_transpose(m->c, op_view(m->c, x, 3, shape), 0, 1);
 }
@@ -484,7 +484,7 @@ static bool merge_masks(struct ag_frame *f, struct mha *m)
 	struct ag_ctx *c = m->c;
 	struct ag_tensor *mask = arg_t(f, MHA_MASK), *pad = arg_t(f, MHA_PADDING);
 	int64_t four[4] = {m->n, 1, 1, m->s}, wide[4] = {m->n, m->heads, 1, m->s};
-	int64_t three[3] = {m->n * m->heads, 1, m->s};
+	int64_t three[3] = {ag_times(m->n, m->heads), 1, m->s};
 
 	/* True means "leave out" here, unlike in sdpa. */
 	if (mask && mask->dtype == AG_BOOL8)
@@ -586,7 +586,7 @@ bool op_run_multi_head_attention(struct ag_frame *f)
 		return false;
 	mark = ag_scope_open(f->ctx);
 	out = arg_b(f, MHA_NEED) ? weighed(f, &m, &w) : unweighed(f, &m);
-	flat[0] = m.l * m.n;
+	flat[0] = ag_times(m.l, m.n);
 	flat[1] = m.e;
 	out = op_reshape(f->ctx, out, 2, flat);
 	if (w)

@@ -25,7 +25,7 @@ static struct ag_tensor *row_starts(struct ag_ctx *ctx, const struct ag_tensor *
 		return t;
 	values = ag_alloc((size_t)t->numel + 1, sizeof(*values));
 	for (i = 0; i < t->numel; i++)
-		values[i] = i * indices->shape[1];
+		values[i] = ag_times(i, indices->shape[1]);
 	ag_put_ints(t, values);
 	free(values);
 	return t;
@@ -69,6 +69,11 @@ static bool bags_read(struct ag_frame *f, struct bags *s)
 	if (s->scales && s->mode != BAG_SUM)
 		return ag_fail(f->ctx, AG_ERR_VALUE,
 		               "per_sample_weights was not None, but only mode='sum' supports it");
+	if (s->scales && !ag_same_shape(s->scales, indices))
+		return ag_fail(
+		        f->ctx, AG_ERR_VALUE,
+		        "embedding_bag: If per_sample_weights is not None, then it must have "
+		        "the same shape as the input");
 	if (!s->offsets)
 		s->offsets = row_starts(f->ctx, indices);
 	s->indices = op_reshape(f->ctx, indices, 1, &numel);

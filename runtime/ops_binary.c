@@ -1,6 +1,7 @@
 /* Pointwise arithmetic and comparisons of two operands with broadcasting. */
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "runtime/binary.h"
 #include "runtime/element.h"
@@ -99,7 +100,7 @@ static int64_t int_pow(int64_t x, int64_t y)
 	return ag_wrap64(result);
 }
 
-MAP2(imap_add, int64_t, ag_wrap64((uint64_t)x + (uint64_t)(int64_t)*p * (uint64_t)y))
+MAP2(imap_add, int64_t, ag_wrap64((uint64_t)x + (uint64_t)ag_to_int(*p) * (uint64_t)y))
 MAP2(imap_mul, int64_t, ag_wrap64((uint64_t)x *(uint64_t)y))
 MAP2(imap_div_floor, int64_t, floor_div(x, y))
 MAP2(imap_div_trunc, int64_t, trunc_div(x, y))
@@ -274,13 +275,28 @@ bool bw_DivScalar(struct ag_bw *b)
 	return true;
 }
 
+/* Integers are not divided by zero, as far as they are known. */
+static bool divisor_fits(struct ag_frame *f, const struct ag_binary *b)
+{
+	int64_t *values, i;
+	bool fits = true;
+
+	if (ag_category(b->dtype) >= 2 || !b->in[0]->numel)
+		return true;
+	values = ag_plain_ints(b->in[1]);
+	for (i = 0; values && fits && i < b->in[1]->numel; i++)
+		fits = values[i] != 0;
+	free(values);
+	return fits || ag_fail(f->ctx, AG_ERR_RUNTIME, "ZeroDivisionError");
+}
+
 static bool divide(struct ag_frame *f, enum ag_node_kind kind, ag_map_fn *fn, ag_imap_fn *ifn)
 {
 	struct ag_binary b;
 	struct ag_tensor *out;
 	struct ag_node *node;
 
-	if (!ag_binary_open(f, &b))
+	if (!ag_binary_open(f, &b) || (ifn && !divisor_fits(f, &b)))
 		return false;
 	if (!ifn && ag_category(b.dtype) < 2)
 		b.dtype = f->ctx->default_dtype;
@@ -331,7 +347,7 @@ bool op_run_floor_divide(struct ag_frame *f)
 	struct ag_binary b;
 	struct ag_tensor *out;
 
-	if (!ag_binary_open(f, &b))
+	if (!ag_binary_open(f, &b) || !divisor_fits(f, &b))
 		return false;
 	b.record = false;
 	out = ag_binary_out(f, &b);
@@ -424,10 +440,10 @@ static bool modulo(struct ag_frame *f, enum ag_node_kind by_number, enum ag_node
 	struct ag_tensor *out;
 	struct ag_node *node;
 
+	if (!ag_binary_open(f, &b) || !divisor_fits(f, &b))
+		return false;
 	if (f->v[1].kind == AG_TENSOR)
 		return both_saved(f, by_tensor, fn, ifn);
-	if (!ag_binary_open(f, &b))
-		return false;
 	out = ag_binary_out(f, &b);
 	if (!out)
 		return false;

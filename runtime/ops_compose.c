@@ -245,6 +245,8 @@ bool op_run_cdist(struct ag_frame *f)
 		ag_save_input(node, 1, in[0]);
 		ag_save_input(node, 2, in[1]);
 	}
+	if (!ag_work(f->ctx, (double)out->numel * (double)m))
+		ag_storage_drop_data(out->storage);
 	if (ag_ready2(out, in[0], in[1])) {
 		double *x = ag_plain(in[0]), *y = ag_plain(in[1]);
 		double *to = ag_alloc((size_t)out->numel + 1, sizeof(*to));
@@ -489,7 +491,10 @@ bool op_run_diff(struct ag_frame *f)
 	if (dim < 0 || !a->ndim)
 		return ag_fail(c, AG_ERR_RUNTIME,
 		               "diff expects input to be at least one-dimensional");
-	for (; n > 0 && a; n--) {
+	if (n < 0)
+		return ag_fail(c, AG_ERR_RUNTIME, "order must be non-negative but got %lld",
+		               (long long)n);
+	for (n = n < a->shape[dim] ? n : a->shape[dim]; n > 0 && a; n--) {
 		int64_t size = a->shape[dim] ? a->shape[dim] - 1 : 0;
 
 		a = op_sub(c, op_narrow(c, a, dim, a->shape[dim] ? 1 : 0, size),
@@ -526,25 +531,52 @@ bool op_run_repeat_interleave(struct ag_frame *f)
 	v[0] = ag_arg(out);
 	out = op_call(c, AG_OP_clone_contiguous, v, 1);
 	memcpy(shape, a->shape, sizeof(a->shape));
-	shape[dim] *= n;
+	shape[dim] = ag_times(shape[dim], n);
 	return ag_give_ref(f, op_view(c, out, a->ndim, shape));
+}
+
+/* How often each is repeated, to be freed; NULL with an error. */
+static int64_t *known_repeats(struct ag_frame *f, struct ag_tensor *r, int64_t size, int64_t *total)
+{
+	int64_t *times, i;
+	bool good = true;
+
+	if (r->ndim > 1 || (r->numel != size && r->numel != 1)) {
+		ag_fail(f->ctx, AG_ERR_RUNTIME,
+		        "repeats must have the same size as input along dim, but got "
+		        "repeats.size(0) = %lld and input.size(0) = %lld",
+		        (long long)r->numel, (long long)size);
+		return NULL;
+	}
+	times = ag_plain_ints(r);
+	if (!times)
+		ag_fail(f->ctx, AG_ERR_NO_DATA, "the repeats are not known");
+	for (i = 0, *total = 0; times && good && i < size; i++) {
+		int64_t n = times[r->numel == 1 ? 0 : i];
+
+		*total = ag_within(*total + ag_within(n));
+		good = n >= 0 || ag_fail(f->ctx, AG_ERR_RUNTIME, "repeats can not be negative");
+	}
+	if (good)
+		return times;
+	free(times);
+	return NULL;
 }
 
 bool op_run_repeat_interleave_t(struct ag_frame *f)
 {
 	struct ag_tensor *r = arg_t(f, 1), *index;
-	int64_t dim, *times, total = 0, i, k, at = 0;
+	int64_t dim, *times, total, size, i, k, at = 0;
 	struct ag_tensor *a = flat_or_dim(f, &dim);
 	struct ag_value v[3];
 
-	times = a ? ag_plain_ints(r) : NULL;
+	size = a && a->ndim ? a->shape[dim] : 1;
+	times = a ? known_repeats(f, r, size, &total) : NULL;
 	if (!times)
-		return a && ag_fail(f->ctx, AG_ERR_NO_DATA, "the repeats are not known");
-	for (i = 0; i < r->numel; i++)
-		total += times[i] > 0 ? times[i] : 0;
+		return false;
 	index = scoped(f->ctx, ag_make(f->ctx, AG_I64, 1, &total, true));
-	for (i = 0; index && index->storage->data && i < r->numel; i++) {
-		for (k = 0; k < times[i]; k++)
+	for (i = 0; index && index->storage->data && i < size; i++) {
+		for (k = 0; k < times[r->numel == 1 ? 0 : i]; k++)
 			ag_store_int(AG_I64, index->storage->data, at++, i);
 	}
 	free(times);

@@ -69,10 +69,22 @@ static bool positive(struct ag_frame *f, const int64_t *values, int nd, const ch
 	return true;
 }
 
+static bool not_negative(struct ag_frame *f, const int64_t *values, int nd, const char *what)
+{
+	int d;
+
+	for (d = 0; d < nd; d++) {
+		if (values[d] < 0)
+			return ag_fail(f->ctx, AG_ERR_RUNTIME, "negative %s is not supported",
+			               what);
+	}
+	return true;
+}
+
 static bool channels_fit(struct ag_frame *f, const struct conv *c, struct ag_tensor *x,
                          struct ag_tensor *w)
 {
-	int64_t want = c->transposed ? w->shape[0] : w->shape[1] * c->groups;
+	int64_t want = c->transposed ? w->shape[0] : ag_times(w->shape[1], c->groups);
 	char ws[128], xs[128];
 
 	if (c->groups <= 0)
@@ -95,7 +107,7 @@ static bool channels_fit(struct ag_frame *f, const struct conv *c, struct ag_ten
 static bool conv_fits(struct ag_frame *f, const struct conv *c, struct ag_tensor *x,
                       struct ag_tensor *w, struct ag_tensor *b)
 {
-	int64_t out = c->transposed ? w->shape[1] * c->groups : w->shape[0];
+	int64_t out = c->transposed ? ag_times(w->shape[1], c->groups) : w->shape[0];
 
 	if (x->dtype != w->dtype)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
@@ -103,7 +115,9 @@ static bool conv_fits(struct ag_frame *f, const struct conv *c, struct ag_tensor
 		               ag_dtype_name((enum ag_dtype)x->dtype),
 		               ag_dtype_name((enum ag_dtype)w->dtype));
 	if (!positive(f, c->stride, c->nd, "stride") ||
-	    !positive(f, c->dilation, c->nd, "dilation") || !channels_fit(f, c, x, w))
+	    !positive(f, c->dilation, c->nd, "dilation") ||
+	    !not_negative(f, c->pad, c->nd, "padding") ||
+	    !not_negative(f, c->output_pad, c->nd, "output_padding") || !channels_fit(f, c, x, w))
 		return false;
 	if (b && (b->ndim != 1 || b->shape[0] != out))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
@@ -124,13 +138,14 @@ static bool output_shape(struct ag_frame *f, const struct conv *c, const struct 
 	int d;
 
 	shape[0] = x->shape[0];
-	shape[1] = c->transposed ? w->shape[1] * c->groups : w->shape[0];
+	shape[1] = c->transposed ? ag_times(w->shape[1], c->groups) : w->shape[0];
 	for (d = 0; d < c->nd; d++) {
-		int64_t size = x->shape[2 + d], reach = c->dilation[d] * (w->shape[2 + d] - 1) + 1;
+		int64_t size = x->shape[2 + d],
+		        reach = ag_times(c->dilation[d], w->shape[2 + d] - 1) + 1;
 		int64_t room = size + 2 * c->pad[d];
 
 		if (c->transposed) {
-			shape[2 + d] = (size - 1) * c->stride[d] - 2 * c->pad[d] + reach +
+			shape[2 + d] = ag_times(size - 1, c->stride[d]) - 2 * c->pad[d] + reach +
 			               c->output_pad[d];
 		} else {
 			if (room < reach)
@@ -157,7 +172,8 @@ static bool uses_onednn(const struct conv *c, const struct ag_tensor *x, const s
 {
 	if (x->dtype != AG_F32)
 		return false;
-	return c->groups > 1 || x->shape[0] > 1 || ag_count(4, x->shape) > 20480 ||
+	return c->groups > 1 || x->shape[0] > 1 ||
+	       ag_count(x->ndim < 4 ? x->ndim : 4, x->shape) > 20480 ||
 	       (w->shape[w->ndim - 1] > 3 && w->shape[w->ndim - 2] > 3);
 }
 
@@ -436,7 +452,7 @@ static struct ag_tensor *pad_same(struct ag_frame *f, struct ag_tensor *x,
 	int d;
 
 	for (d = 0; d < c->nd; d++) {
-		int64_t total = c->dilation[d] * (w->shape[2 + d] - 1);
+		int64_t total = ag_times(c->dilation[d], w->shape[2 + d] - 1);
 
 		if (c->stride[d] != 1) {
 			ag_fail(f->ctx, AG_ERR_RUNTIME,

@@ -165,7 +165,8 @@ bool op_run_copy(struct ag_frame *f)
 	if (!expands(f, in[0], in[1]))
 		return false;
 	f->inplace = true;
-	if (!ag_check_inplace(f->ctx, in[0], wants1(f->ctx, in[1])))
+	if (!ag_check_inplace(f->ctx, in[0], wants1(f->ctx, in[1])) ||
+	    !ag_no_overlap(f->ctx, in[0]))
 		return false;
 	out = ag_retain(in[0]);
 	node = ag_dtype_is_float((enum ag_dtype)out->dtype)

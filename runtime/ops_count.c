@@ -67,11 +67,11 @@ bool op_run_one_hot(struct ag_frame *f)
 		return false;
 	at = ag_plain_ints(a);
 	for (i = 0; at && arg_i(f, 1) < 0 && i < a->numel; i++)
-		classes = at[i] + 1 > classes ? at[i] + 1 : classes;
+		classes = ag_within(at[i]) >= classes ? ag_within(at[i]) + 1 : classes;
 	memcpy(shape, a->shape, sizeof(shape));
 	shape[a->ndim] = classes < 0 ? 0 : classes;
 	for (i = 0; at && i < a->numel; i++) {
-		if (at[i] < 0 || at[i] >= classes) {
+		if (at[i] < 0 || (arg_i(f, 1) >= 0 && at[i] >= classes)) {
 			free(at);
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
 			               "Class values must be smaller than num_classes.");
@@ -84,12 +84,47 @@ bool op_run_one_hot(struct ag_frame *f)
 	return ag_give(f, out);
 }
 
+/* One more than the largest value, `least` at least; -1 with an error. */
+static int64_t bins(struct ag_frame *f, const int64_t *at, int64_t count, int64_t least)
+{
+	int64_t i;
+
+	if (least < 0) {
+		ag_fail(f->ctx, AG_ERR_RUNTIME, "minlength should be >= 0");
+		return -1;
+	}
+	for (i = 0; i < count; i++) {
+		if (at[i] < 0) {
+			ag_fail(f->ctx, AG_ERR_RUNTIME,
+			        "bincount only supports 1-d non-negative integral inputs.");
+			return -1;
+		}
+		least = ag_within(at[i]) >= least ? ag_within(at[i]) + 1 : least;
+	}
+	return least;
+}
+
+static void count_into(struct ag_tensor *out, const int64_t *at, int64_t count, struct ag_tensor *w)
+{
+	double *counts, *weights;
+	int64_t i;
+
+	if (!out->storage->data)
+		return;
+	weights = w ? ag_plain(w) : NULL;
+	counts = ag_alloc((size_t)out->numel + 1, sizeof(*counts));
+	for (i = 0; i < count; i++)
+		counts[at[i]] += weights ? weights[i] : 1;
+	ag_put_plain(out, counts);
+	free(weights);
+	free(counts);
+}
+
 /* input, weights, minlength */
 bool op_run_bincount(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0), *w = arg_t(f, 1), *out;
-	int64_t n = arg_i(f, 2), i, *at;
-	double *counts, *pw;
+	int64_t n, *at;
 
 	if (!known(f, a) || (w && !known(f, w)))
 		return false;
@@ -100,24 +135,11 @@ bool op_run_bincount(struct ag_frame *f)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "weights should be 1-d and have the same length as input");
 	at = ag_plain_ints(a);
-	for (i = 0; i < a->numel; i++) {
-		if (at[i] < 0 || at[i] > INT32_MAX) {
-			free(at);
-			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			               "bincount only supports 1-d non-negative integral inputs.");
-		}
-		n = at[i] + 1 > n ? at[i] + 1 : n;
-	}
-	pw = w ? ag_plain(w) : NULL;
-	counts = ag_alloc((size_t)n + 1, sizeof(*counts));
-	for (i = 0; i < a->numel; i++)
-		counts[at[i]] += pw ? pw[i] : 1;
-	out = ag_make(f->ctx, w ? AG_F64 : AG_I64, 1, &n, true);
+	n = bins(f, at, a->numel, arg_i(f, 2));
+	out = n < 0 ? NULL : ag_make(f->ctx, w ? AG_F64 : AG_I64, 1, &n, true);
 	if (out)
-		ag_put_plain(out, counts);
+		count_into(out, at, a->numel, w);
 	free(at);
-	free(pw);
-	free(counts);
 	return ag_give(f, out);
 }
 
@@ -134,13 +156,21 @@ bool op_run_histc(struct ag_frame *f)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "bins must be > 0");
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, 1, &bins, ag_has_data(a));
 	x = ag_plain(a);
-	if (!out || !x) {
+	if (!out || !x || !out->storage->data) {
 		free(x);
 		return ag_give(f, out);
 	}
 	for (i = 0; arg_f(f, 2) == arg_f(f, 3) && i < a->numel; i++) {
 		low = !i || x[i] < low ? x[i] : low;
 		high = !i || x[i] > high ? x[i] : high;
+	}
+	if (!isfinite(high - low) || low > high) {
+		free(x);
+		ag_release(out);
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               low > high ? "max must be larger than min"
+		                          : "range of [%g, %g] is not finite",
+		               low, high);
 	}
 	if (low == high) {
 		low--;
@@ -245,6 +275,20 @@ static void release_kinds(struct kinds *k)
 	free(k->times);
 }
 
+/* Only the dimension itself may be without elements. */
+static bool slices_fit(struct ag_frame *f, const struct ag_tensor *a, int dim)
+{
+	int d;
+
+	for (d = 0; d < a->ndim; d++) {
+		if (d != dim && !a->shape[d])
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "There are 0 sized dimensions, and they aren't selected, so "
+			               "unique cannot be applied");
+	}
+	return true;
+}
+
 /* Slices of one dimension that differ, in order. */
 static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
 {
@@ -253,7 +297,7 @@ static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
 	int64_t shape[AG_MAX_DIMS], i, c;
 	bool ok;
 
-	if (!rows)
+	if (!rows || !slices_fit(f, a, dim) || !known(f, rows))
 		return false;
 	k.width = k.rows ? a->numel / k.rows : 0;
 	k.x = ag_plain(rows);
@@ -261,7 +305,7 @@ static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
 	memcpy(shape, rows->shape, sizeof(shape));
 	shape[0] = k.count;
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, shape, true);
-	for (i = 0; out && i < k.rows; i++)
+	for (i = 0; out && out->storage->data && i < k.rows; i++)
 		for (c = 0; c < k.width; c++)
 			ag_store_double((enum ag_dtype)a->dtype, out->storage->data,
 			                k.to[i] * k.width + c, row_at(&k, i, c));
@@ -290,7 +334,7 @@ bool op_run_unique(struct ag_frame *f)
 	k.x = ag_plain(a);
 	find_kinds(&k);
 	out = ag_make(f->ctx, (enum ag_dtype)a->dtype, 1, &k.count, true);
-	for (i = 0; out && i < a->numel; i++)
+	for (i = 0; out && out->storage->data && i < a->numel; i++)
 		ag_store_double((enum ag_dtype)a->dtype, out->storage->data, k.to[i], k.x[i]);
 	ok = give_kinds(f, &k, out, a->ndim, a->shape);
 	release_kinds(&k);

@@ -51,7 +51,7 @@ static bool lengths_fit(struct ag_frame *f, const struct ctc_batch *c, int64_t i
 		        "Expected input_lengths to have value at most %lld, but got value %lld",
 		        (long long)c->steps, (long long)c->input_lengths[i]);
 	if (c->target_lengths[i] < 0 ||
-	    (c->targets->ndim == 2 && c->target_lengths[i] > c->targets->shape[1]))
+	    c->target_lengths[i] > c->targets->shape[c->targets->ndim - 1])
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Expected tensor to have size at least %lld at dimension 1",
 		               (long long)c->target_lengths[i]);
@@ -68,7 +68,7 @@ static bool ctc_fits(struct ag_frame *f, struct ctc_batch *c)
 		if (!lengths_fit(f, c, i))
 			return false;
 		c->starts[i] = c->targets->ndim == 2 ? i * c->targets->shape[1] : total;
-		total += c->target_lengths[i];
+		total = ag_within(total + c->target_lengths[i]);
 		longest = c->target_lengths[i] > longest ? c->target_lengths[i] : longest;
 	}
 	if (c->targets->ndim == 2 ? c->targets->shape[0] != c->batch : total != c->targets->numel)

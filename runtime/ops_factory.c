@@ -124,7 +124,9 @@ static bool range(struct ag_frame *f, double start, double end, double step, boo
 
 	if (step == 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "step must be nonzero");
-	if (count < 0 || !(count < 1e12))
+	if (isnan(count) || isinf(count) || count > (double)AG_MOST_ELEMENTS)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "invalid size, possible overflow?");
+	if (count < 0)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "upper bound and lower bound inconsistent with step sign");
 	n = (int64_t)count;
@@ -349,7 +351,8 @@ static bool redraw(struct ag_frame *f, enum draw draw)
 	struct ag_node *node;
 
 	f->inplace = true;
-	if (!ag_check_inplace(f->ctx, a, false) || !ag_need_float(f, a))
+	if (!ag_check_inplace(f->ctx, a, false) || !ag_need_float(f, a) ||
+	    !ag_no_overlap(f->ctx, a))
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_Zero, a, 0, 0);
 	draw_into(f->ctx, a, draw, arg_f(f, 1), arg_f(f, 2));
@@ -374,7 +377,8 @@ bool op_run_exponential(struct ag_frame *f)
 	int64_t i;
 
 	f->inplace = true;
-	if (!ag_check_inplace(f->ctx, a, false) || !ag_need_float(f, a))
+	if (!ag_check_inplace(f->ctx, a, false) || !ag_need_float(f, a) ||
+	    !ag_no_overlap(f->ctx, a))
 		return false;
 	if (ag_drawable(a)) {
 		values = ag_alloc((size_t)a->numel + 1, sizeof(*values));

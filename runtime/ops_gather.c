@@ -66,6 +66,11 @@ bool op_run_index_select(struct ag_frame *f)
 	if (index->ndim > 1)
 		return ag_fail(f->ctx, AG_ERR_INDEX,
 		               "index_select(): Index is supposed to be a vector");
+	if (!x->ndim && index->numel != 1)
+		return ag_fail(f->ctx, AG_ERR_INDEX,
+		               "index_select(): Index to scalar can have only 1 value, got %lld "
+		               "value(s)",
+		               (long long)index->numel);
 	memcpy(shape, x->shape, sizeof(shape));
 	size = x->ndim ? x->shape[dim] : 1;
 	if (x->ndim)
@@ -138,7 +143,7 @@ static bool write_slices(struct ag_frame *f, struct ag_tensor *out, int dim,
 		outer *= d < dim ? out->shape[d] : 1;
 		inner *= d > dim ? out->shape[d] : 1;
 	}
-	if (src->numel != outer * n * inner && src->numel != 1) {
+	if (src->numel != ag_times(ag_times(outer, n), inner) && src->numel != 1) {
 		free(at);
 		return ag_fail(f->ctx, AG_ERR_INDEX,
 		               "%s(): Number of indices should be equal to source.size(dim)",

@@ -152,10 +152,11 @@ static bool join_columns(struct ag_ctx *ctx, struct ag_tensor *x, const struct c
 	int64_t i, total, index[AG_MAX_DIMS] = {0};
 	int c, d;
 
-	if (!broadcast_columns(ctx, columns, n, &p->nindex, shape))
+	if (!broadcast_columns(ctx, columns, n, &p->nindex, shape) ||
+	    !ag_check_shape(ctx, p->nindex, shape))
 		return false;
 	total = ag_count(p->nindex, shape);
-	p->known = true;
+	p->known = (uint64_t)total <= ctx->options.data_cap;
 	for (c = 0; c < n; c++)
 		p->known = p->known && columns[c].values;
 	if (!p->known)
@@ -497,8 +498,8 @@ static struct ag_tensor *apply_slice(struct ag_ctx *c, struct ag_tensor *t, int 
 	/* A full slice is not an op. */
 	if (!ix->has_start && !ix->has_stop && step == 1)
 		return t;
-	return scoped(c, ag_slice_step(c, t, dim, ix->has_start ? ix->start : 0,
-	                               ix->has_stop ? ix->stop : size, step));
+	return scoped(c, ag_slice_step(c, t, dim, ix->has_start ? ag_within(ix->start) : 0,
+	                               ix->has_stop ? ag_within(ix->stop) : size, ag_within(step)));
 }
 
 /* A single whole number as a tensor selects as the number does. */
@@ -634,6 +635,11 @@ static bool copy_to(struct ag_ctx *ctx, struct ag_tensor *t, struct ag_tensor *v
 	return op_copy_(ctx, t, value);
 }
 
+static bool is_number(const struct ag_value *v)
+{
+	return v->kind == AG_INT || v->kind == AG_FLOAT || v->kind == AG_BOOL;
+}
+
 bool ag_index_put(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index *index,
                   uint32_t count, const struct ag_value *value)
 {
@@ -642,6 +648,8 @@ bool ag_index_put(struct ag_ctx *ctx, struct ag_tensor *t, const struct ag_index
 	struct subscript s;
 	bool good = false;
 
+	if (value->kind == AG_TENSOR ? !value->as.tensor : !is_number(value))
+		return ag_fail(ctx, AG_ERR_TYPE, "can't assign this to a tensor's elements");
 	if (t && subscript_open(ctx, t, index, count, &s)) {
 		v[0] = ag_arg(s.t);
 		if (s.count) {

@@ -103,7 +103,8 @@ static bool initialise(struct ag_frame *f)
 	struct canvas c;
 	bool good;
 
-	good = ag_need_float(f, t) && ag_check_inplace(f->ctx, t, false);
+	good = ag_need_float(f, t) && ag_check_inplace(f->ctx, t, false) &&
+	       ag_no_overlap(f->ctx, t);
 	ag_set_grad_mode(f->ctx, mode);
 	if (!good)
 		return false;

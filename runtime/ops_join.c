@@ -93,6 +93,8 @@ static bool cat_shape(struct ag_ctx *ctx, struct ag_tensor **list, uint32_t coun
 				               (long long)list[i]->shape[d], i);
 		}
 		shape[*dim] += list[i]->shape[*dim];
+		if (!ag_check_shape(ctx, (*model)->ndim, shape))
+			return false;
 	}
 	return true;
 }

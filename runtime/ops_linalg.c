@@ -56,6 +56,8 @@ static bool factors_open(struct ag_ctx *ctx, struct factors *s, struct ag_tensor
 	s->pivots = scoped(ctx, ag_make(ctx, AG_I32, a->ndim - 1, a->shape, true));
 	if (!s->lu || !s->pivots)
 		return false;
+	if (!ag_work(ctx, (double)a->numel * (double)n))
+		ag_storage_drop_data(s->lu->storage);
 	if (!ag_ready1(s->lu, a) || !ag_ready1(s->pivots, a))
 		return true;
 	s->values = ag_plain(a);
@@ -73,6 +75,14 @@ static void factors_close(struct factors *s)
 	free(s->values);
 	free(s->swaps);
 	free(s->signs);
+}
+
+/* The factors may be larger than what has data where the result is not. */
+static bool factors_known(const struct factors *s, struct ag_tensor *out)
+{
+	if (!s->values)
+		ag_storage_drop_data(out->storage);
+	return s->values != NULL;
 }
 
 static bool not_singular(struct ag_frame *f, const struct factors *s, int64_t n, int64_t batch)
@@ -119,7 +129,7 @@ bool op_run_inv(struct ag_frame *f)
 		out = ag_make(f->ctx, (enum ag_dtype)a->dtype, a->ndim, a->shape, true);
 	if (out)
 		ag_put_columns(out);
-	if (out && ag_ready1(out, a))
+	if (out && ag_ready1(out, a) && factors_known(&s, out))
 		fill_inverse(&s, out);
 	factors_close(&s);
 	if (!out)
@@ -208,7 +218,7 @@ bool op_run_solve(struct ag_frame *f)
 		out = ag_make(f->ctx, (enum ag_dtype)in[1]->dtype, in[1]->ndim, in[1]->shape, true);
 	if (out && !vector)
 		ag_put_columns(out);
-	if (out && ag_ready2(out, in[0], in[1]))
+	if (out && ag_ready2(out, in[0], in[1]) && factors_known(&s, out))
 		fill_solution(&s, out, in[1], n);
 	if (out)
 		solve_record(f, in, &s, out, vector);
@@ -282,8 +292,16 @@ static bool determinant(struct ag_frame *f, enum ag_node_kind kind, bool logs)
 		ag_release(out);
 		return false;
 	}
-	if (ag_ready1(out, a) && (!sign || ag_ready1(sign, a)))
+	if (!a->numel) {
+		ag_fill_data(out, logs ? 0 : 1);
+		if (sign)
+			ag_fill_data(sign, 1);
+	} else if (ag_ready1(out, a) && factors_known(&s, out) && (!sign || ag_ready1(sign, a))) {
 		fill_determinants(&s, sign, out, a->shape[a->ndim - 1], logs);
+	} else if (sign) {
+		ag_storage_drop_data(sign->storage);
+		ag_storage_drop_data(out->storage);
+	}
 	factors_close(&s);
 	node = ag_record1(f->ctx, kind, a, 4, 0);
 	if (node) {

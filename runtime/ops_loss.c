@@ -331,6 +331,23 @@ bool bw_HuberLossBackward(struct ag_bw *b)
 
 /* ---- binary cross-entropy */
 
+/* A weight is multiplied into the loss, which stays as large as the input. */
+static bool weight_spreads(struct ag_frame *f, const struct ag_tensor *w)
+{
+	const struct ag_tensor *x = arg_t(f, 0);
+	int64_t shape[AG_MAX_DIMS];
+	char a[128], b[128];
+	int ndim;
+
+	if (!ag_broadcast(f->ctx, x, w, &ndim, shape))
+		return false;
+	return ag_shape_is(x, ndim, shape) ||
+	       ag_fail(f->ctx, AG_ERR_RUNTIME,
+	               "output with shape %s doesn't match the broadcast shape %s",
+	               ag_shape_text(x->ndim, x->shape, a, sizeof(a)),
+	               ag_shape_text(ndim, shape, b, sizeof(b)));
+}
+
 static double clamped_log(double x)
 {
 	double l = log(x);
@@ -366,7 +383,8 @@ bool op_run_binary_cross_entropy(struct ag_frame *f)
 		        "(torch.Size(%s)) is deprecated. Please ensure they have the same size.",
 		        ag_shape_text(in[1]->ndim, in[1]->shape, a, sizeof(a)),
 		        ag_shape_text(in[0]->ndim, in[0]->shape, e, sizeof(e)));
-	return pointwise_loss(f, AG_NODE_BinaryCrossEntropy, in, in[2] ? 3 : 2, 2, map_bce, p, r,
+	return (!in[2] || weight_spreads(f, in[2])) &&
+	       pointwise_loss(f, AG_NODE_BinaryCrossEntropy, in, in[2] ? 3 : 2, 2, map_bce, p, r,
 	                      true);
 }
 
@@ -423,7 +441,7 @@ bool op_run_bce_logits(struct ag_frame *f)
 	enum ag_loss_reduction r;
 	double p[2] = {!arg_none(f, 2), !arg_none(f, 4)};
 	char a[128], e[128];
-	int n = 2;
+	int n = 2, i;
 
 	if (!ag_reduction_arg(f, 3, &r))
 		return false;
@@ -437,6 +455,10 @@ bool op_run_bce_logits(struct ag_frame *f)
 		in[n++] = arg_t(f, 2);
 	if (p[1] != 0)
 		in[n++] = arg_t(f, 4);
+	for (i = 2; i < n; i++) {
+		if (!weight_spreads(f, in[i]))
+			return false;
+	}
 	return pointwise_loss(f, AG_NODE_BceLogits, in, n, 2, map_bce_logits, p, r, false);
 }
 
@@ -490,7 +512,7 @@ static bool nll_sizes(struct ag_ctx *ctx, const struct ag_tensor *x, const struc
 {
 	l->n = x->ndim > 1 ? x->shape[0] : 1;
 	l->c = x->ndim > 1 ? x->shape[1] : x->shape[0];
-	l->k = x->ndim > 2 ? x->shape[2] * x->shape[3] : 1;
+	l->k = x->ndim == 4 ? x->shape[2] * x->shape[3] : 1;
 	if (t->dtype != AG_I64 && t->dtype != AG_U8)
 		return ag_fail(ctx, AG_ERR_RUNTIME, "expected scalar type Long but found %s",
 		               ag_dtype_is_float((enum ag_dtype)t->dtype) ? "Float" : "Int");
@@ -500,6 +522,17 @@ static bool nll_sizes(struct ag_ctx *ctx, const struct ag_tensor *x, const struc
 		        "Expected input batch_size (%lld) to match target batch_size (%lld).",
 		        (long long)l->n, (long long)(t->ndim ? t->shape[0] : 1));
 	return true;
+}
+
+static bool nll_weight_fits(struct ag_ctx *ctx, const struct nll *l, const struct ag_tensor *w)
+{
+	char text[128];
+
+	return !w || (w->ndim == 1 && w->numel == l->c) ||
+	       ag_fail(ctx, AG_ERR_RUNTIME,
+	               "weight tensor should be defined either for all %lld classes or no classes "
+	               "but got weight tensor of shape: %s",
+	               (long long)l->c, ag_shape_text(w->ndim, w->shape, text, sizeof(text)));
 }
 
 static bool nll_compute(struct ag_ctx *ctx, const struct nll *l, struct ag_tensor *out,
@@ -553,7 +586,8 @@ bool op_run_nll_loss_kernel(struct ag_frame *f)
 	struct nll l = {.ignore = arg_i(f, 3)};
 	struct ag_node *node;
 
-	if (!ag_reduction_arg(f, 4, &l.r) || !ag_need_float(f, x) || !nll_sizes(f->ctx, x, t, &l))
+	if (!ag_reduction_arg(f, 4, &l.r) || !ag_need_float(f, x) || !nll_sizes(f->ctx, x, t, &l) ||
+	    !nll_weight_fits(f->ctx, &l, w))
 		return false;
 	out = l.r == AG_REDUCE_NONE
 	              ? ag_make(f->ctx, (enum ag_dtype)x->dtype, t->ndim, t->shape, true)
@@ -584,7 +618,7 @@ static struct ag_tensor *nll_matrix(struct ag_bw *b, struct ag_tensor *x)
 	int64_t *pt, i;
 
 	m = op_zeros_as(B_CTX, x);
-	if (!m || !t || !total || !nll_sizes(B_CTX, x, t, &l))
+	if (!m || !t || !total || !nll_sizes(B_CTX, x, t, &l) || !nll_weight_fits(B_CTX, &l, w))
 		return NULL;
 	if (!ag_ready2(m, t, total) || (w && !ag_ready1(m, w)))
 		return m;

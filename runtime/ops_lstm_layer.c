@@ -92,6 +92,34 @@ static bool layer_record(struct ag_frame *f, struct ag_tensor *const *in, struct
 	return true;
 }
 
+/* [steps, batch, inputs], weights for four gates of the hidden size, states [batch, hidden]. */
+static bool layer_fits(struct ag_frame *f, struct ag_tensor *const *in)
+{
+	struct lstm l;
+	int64_t gates, shapes[LAYER_INPUTS][3] = {{0}};
+	int dims[LAYER_INPUTS] = {3, 2, 2, 1, 1, 2, 2}, i;
+
+	if (in[0]->ndim != 3 || in[2]->ndim != 2)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "lstm: weights must be matrices");
+	lstm_sizes(&l, in, false);
+	gates = ag_times(4, l.hidden);
+	shapes[0][0] = l.steps;
+	shapes[0][1] = shapes[5][0] = shapes[6][0] = l.batch;
+	shapes[0][2] = shapes[1][1] = l.inputs;
+	shapes[1][0] = shapes[2][0] = gates;
+	shapes[2][1] = shapes[5][1] = shapes[6][1] = l.hidden;
+	for (i = 0; i < LAYER_INPUTS; i++) {
+		/* Biases may be larger, when they are nothing but zeros. */
+		if (dims[i] == 1 ? in[i]->numel < gates : !ag_shape_is(in[i], dims[i], shapes[i]))
+			return ag_fail(
+			        f->ctx, AG_ERR_RUNTIME,
+			        "Expected hidden size and weights that fit %lld inputs and a "
+			        "hidden size of %lld",
+			        (long long)l.inputs, (long long)l.hidden);
+	}
+	return true;
+}
+
 bool op_run_mkldnn_rnn_layer(struct ag_frame *f)
 {
 	struct ag_tensor *in[LAYER_INPUTS], *out[3];
@@ -102,6 +130,8 @@ bool op_run_mkldnn_rnn_layer(struct ag_frame *f)
 	f->ctx->memory.unsized++;
 	for (i = 0; i < LAYER_INPUTS; i++)
 		in[i] = arg_t(f, i);
+	if (!layer_fits(f, in))
+		return false;
 	dtype = (enum ag_dtype)in[0]->dtype;
 	shape[0] = in[0]->shape[0];
 	shape[1] = in[0]->shape[1];

@@ -33,8 +33,8 @@ static struct window window_at(const struct maxima *m, int d, int64_t out)
 	w.start = out * p->stride[e] - p->pad[e];
 	w.end = w.start + (p->kernel[e] - 1) * w.step + 1;
 	w.end = w.end < m->in[d] ? w.end : m->in[d];
-	while (w.start < 0)
-		w.start += w.step;
+	if (w.start < 0)
+		w.start += (w.step - 1 - w.start) / w.step * w.step;
 	return w;
 }
 
@@ -45,8 +45,12 @@ static int64_t best_place(const struct maxima *m, const int64_t *at, const doubl
 	int64_t place = -1, i, k, l;
 	int d;
 
-	for (d = 0; d < SPATIAL_DIMS; d++)
+	/* A window without a place in the plane has the first that it could have. */
+	for (d = 0; d < SPATIAL_DIMS; d++) {
 		w[d] = window_at(m, d, at[d]);
+		w[d].start = w[d].start < m->in[d] ? w[d].start : m->in[d] - 1;
+		w[d].end = w[d].end > w[d].start ? w[d].end : w[d].start + 1;
+	}
 	for (i = w[0].start; i < w[0].end; i += w[0].step) {
 		for (k = w[1].start; k < w[1].end; k += w[1].step) {
 			for (l = w[2].start; l < w[2].end; l += w[2].step) {
@@ -68,8 +72,13 @@ static void fill_maxima(const struct maxima *m, struct ag_tensor *out, struct ag
 	double *in, *values;
 	int64_t *places;
 
-	if (!ag_ready1(out, m->pool.x) || !ag_ready1(indices, m->pool.x) || !out->numel)
+	if (!out->numel)
 		return;
+	if (!ag_ready1(out, m->pool.x) || !ag_ready1(indices, m->pool.x)) {
+		ag_storage_drop_data(out->storage);
+		ag_storage_drop_data(indices->storage);
+		return;
+	}
 	in = ag_plain(m->pool.x);
 	values = ag_alloc((size_t)out->numel, sizeof(*values));
 	places = ag_alloc((size_t)out->numel, sizeof(*places));
@@ -103,8 +112,10 @@ static bool maxima_run(struct ag_frame *f, struct maxima *m, enum ag_node_kind k
 	}
 	out = ag_make(f->ctx, (enum ag_dtype)x->dtype, x->ndim, m->pool.shape, true);
 	indices = scoped(f->ctx, ag_make(f->ctx, AG_I64, x->ndim, m->pool.shape, true));
-	if (!out || !indices)
+	if (!out || !indices) {
+		ag_release(out);
 		return false;
+	}
 	if (x->ndim == nd + 2 && (nd < 3 || !m->adaptive) && ag_suggests_last(x)) {
 		ag_put_channels_last(out);
 		ag_put_channels_last(indices);

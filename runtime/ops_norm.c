@@ -321,7 +321,7 @@ static void update_running(struct ag_tensor *running, const double *batch, int64
 
 	if (!running)
 		return;
-	if (!running->storage->data || !batch) {
+	if (!ag_has_data(running) || !batch) {
 		ag_storage_drop_data(running->storage);
 		return;
 	}
@@ -361,6 +361,9 @@ static void batch_compute(struct batch_norm *n)
 	int64_t c = n->s.groups, i, count = n->s.outer * n->s.inner;
 	double *x, *w, *b, *mean, *rstd, *var;
 
+	/* A batch of nothing says nothing. */
+	if (!n->x->numel)
+		return;
 	if (!ag_ready(n->out, in, 5)) {
 		ag_storage_drop_data(n->saved[0]->storage);
 		ag_storage_drop_data(n->saved[1]->storage);
@@ -545,7 +548,7 @@ bool op_run_group_norm(struct ag_frame *f)
 		return false;
 	shape[0] = x->shape[0];
 	shape[1] = groups;
-	s.groups = shape[0] * groups;
+	s.groups = ag_times(shape[0], groups);
 	s.inner = s.groups ? x->numel / s.groups : 0;
 	if (!make_statistics(f, x, in + 1, 2, 2, shape, stats))
 		return false;
@@ -675,7 +678,7 @@ bool op_run_instance_norm(struct ag_frame *f)
 	if (x->ndim < 2)
 		return ag_fail(c, AG_ERR_RUNTIME, "instance_norm expects at least 2 dimensions");
 	memcpy(shape, x->shape, sizeof(shape));
-	shape[1] *= shape[0];
+	shape[1] = ag_times(shape[1], shape[0]);
 	shape[0] = 1;
 	mean = repeated(c, arg_t(f, 1), n);
 	var = repeated(c, arg_t(f, 2), n);

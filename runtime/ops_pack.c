@@ -10,8 +10,11 @@
 /* How many sequences each step has; NULL when the lengths do not fall. */
 static int64_t *sizes_of_steps(const int64_t *lengths, int64_t count)
 {
-	int64_t *sizes = ag_alloc((size_t)lengths[0] + 1, sizeof(*sizes)), i, t;
+	int64_t *sizes, i, t;
 
+	if (lengths[0] < 1)
+		return NULL;
+	sizes = ag_alloc((size_t)lengths[0] + 1, sizeof(*sizes));
 	for (i = 0; i < count; i++) {
 		if (lengths[i] < 1 || (i && lengths[i] > lengths[i - 1])) {
 			free(sizes);
@@ -32,7 +35,8 @@ static bool lengths_fit(struct ag_frame *f, const struct ag_tensor *x,
 	    lengths->numel != x->shape[batch_first ? 0 : 1])
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Expected `len(lengths)` to be equal to batch_size");
-	if (!at)
+	/* Of more steps than there is ever data no sizes are made. */
+	if (!at || (uint64_t)ag_within(at[0]) > f->ctx->options.data_cap)
 		return ag_fail(f->ctx, AG_ERR_NO_DATA,
 		               "pack_padded_sequence needs values that are not known");
 	if (at[0] > x->shape[batch_first ? 1 : 0])

@@ -54,7 +54,9 @@ bool pool_read(struct ag_frame *f, struct pool *p, int nd, int dilation, int cei
 	p->ceil_mode = arg_b(f, (uint32_t)ceil_mode);
 	if (!rank_fits(f, p->x, nd) || !arg_ints_n(f, 1, p->kernel, nd))
 		return false;
-	if (!p->x->shape[p->x->ndim - nd - 1])
+	for (d = p->x->ndim - nd - 1; d < p->x->ndim && p->x->shape[d]; d++)
+		;
+	if (d < p->x->ndim)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch "
 		               "size for input, but got:%s",
@@ -241,6 +243,24 @@ static bool mean_of_all(struct ag_frame *f, int nd)
 	return out && (nd == 1 || restride(f, out)) && ag_give_ref(f, out);
 }
 
+/* Only the batch may be empty. */
+static bool adaptive_fits(struct ag_frame *f, const struct ag_tensor *x)
+{
+	char text[128];
+	int d;
+
+	for (d = 1; d < x->ndim; d++) {
+		if (!x->shape[d])
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "%s(): Expected input to have non-zero size for non-batch "
+			               "dimensions, but input has sizes %s with dimension %d being "
+			               "empty",
+			               ag_op_info(f->op)->id,
+			               ag_shape_text(x->ndim, x->shape, text, sizeof(text)), d);
+	}
+	return true;
+}
+
 bool pool_adaptive_shape(struct ag_frame *f, int nd, int64_t *out, int64_t *shape)
 {
 	struct ag_tensor *x = arg_t(f, 0);
@@ -263,7 +283,7 @@ bool pool_adaptive_shape(struct ag_frame *f, int nd, int64_t *out, int64_t *shap
 			        "elements of output_size must be greater than or equal to 0");
 		out[d] = *size;
 	}
-	return true;
+	return ag_check_shape(f->ctx, x->ndim, shape) && adaptive_fits(f, x);
 }
 
 static bool adaptive_avg_pool(struct ag_frame *f, int nd, enum ag_node_kind kind)

@@ -217,7 +217,7 @@ bool op_run_roll(struct ag_frame *f)
 
 		if (d < 0)
 			return false;
-		by[d] += shifts[i];
+		by[d] += a->shape[d] ? shifts[i] % a->shape[d] : 0;
 		/* PyTorch joins two parts; one of them empty, the result is contiguous. */
 		if (a->shape[d] && shifts[i] % a->shape[d] == 0)
 			format = AG_CONTIGUOUS;
@@ -352,8 +352,14 @@ bool op_run_constant_pad(struct ag_frame *f)
 		        "the input. Pad length is %d while the input has %d dimensions.",
 		        n, a->ndim);
 	memcpy(shape, a->shape, sizeof(shape));
-	for (i = 0; i < n / 2; i++)
-		shape[a->ndim - 1 - i] += pad[2 * i] + pad[2 * i + 1];
+	for (i = 0; i < n / 2; i++) {
+		int64_t low = pad[2 * i], high = pad[2 * i + 1], *size = &shape[a->ndim - 1 - i];
+
+		if (*size + (low < 0 ? low : 0) + (high < 0 ? high : 0) < 0)
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "narrow(): length must be non-negative.");
+		*size += low + high;
+	}
 	out = ag_make_image(f->ctx, a, a->ndim, shape);
 	if (!out)
 		return false;
@@ -372,8 +378,8 @@ bool op_run_constant_pad(struct ag_frame *f)
 			int d = a->ndim - 1 - i;
 			int64_t low = pad[2 * i], high = pad[2 * i + 1];
 
-			hole.offset += (low > 0 ? low : 0) * out->strides[d];
-			inner.offset += (low < 0 ? -low : 0) * a->strides[d];
+			hole.offset += ag_times(low > 0 ? low : 0, out->strides[d]);
+			inner.offset += ag_times(low < 0 ? -low : 0, a->strides[d]);
 			inner.shape[d] = a->shape[d] + (low < 0 ? low : 0) + (high < 0 ? high : 0);
 			hole.shape[d] = inner.shape[d];
 		}

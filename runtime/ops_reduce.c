@@ -395,9 +395,11 @@ static struct ag_tensor *others(struct ag_ctx *ctx, struct ag_tensor *a, const i
 	int64_t i, k, j;
 	int d, n = 0, pass;
 
+	ag_reduction_dims(a, (unsigned)w[1 + w[0]], true, &r);
+	if (out && !ag_work(ctx, (double)a->numel * (double)r.inner))
+		ag_storage_drop_data(out->storage);
 	if (!out || !ag_ready1(out, a))
 		return out;
-	ag_reduction_dims(a, (unsigned)w[1 + w[0]], true, &r);
 	rows = ag_rows(a, &r);
 	values = ag_alloc((size_t)a->numel + 1, sizeof(*values));
 	for (i = 0; i < r.outer; i++) {

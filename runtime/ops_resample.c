@@ -38,6 +38,22 @@ static const struct {
         {"bicubic", 2, 2, SPATIAL_CUBIC, {AG_NODE_None, AG_NODE_UpsampleBicubic}},
 };
 
+static bool sizes_are_positive(struct ag_frame *f, const struct spatial *s)
+{
+	char in[128], out[128];
+	int d;
+
+	for (d = 0; d < s->nd; d++) {
+		if (s->in[d] <= 0 || s->out[d] <= 0)
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "Input and output sizes should be greater than 0, but got "
+			               "input %s and output %s",
+			               ag_shape_text((int)s->nd, s->in, in, sizeof(in)),
+			               ag_shape_text((int)s->nd, s->out, out, sizeof(out)));
+	}
+	return true;
+}
+
 /* The result's sizes, from `size` or from the scale factors; s->scale keeps the latter. */
 static bool resampled_sizes(struct ag_frame *f, struct spatial *s)
 {
@@ -48,7 +64,7 @@ static bool resampled_sizes(struct ag_frame *f, struct spatial *s)
 		return ag_fail(f->ctx, AG_ERR_VALUE,
 		               "only one of size or scale_factor should be defined");
 	if (!arg_none(f, 1))
-		return arg_ints_n(f, 1, s->out, nd);
+		return arg_ints_n(f, 1, s->out, nd) && sizes_are_positive(f, s);
 	if (scale->kind == AG_LIST && (int)scale->count != nd)
 		return ag_fail(f->ctx, AG_ERR_VALUE, "scale_factor must have %d values", nd);
 	for (d = 0; d < nd; d++) {
@@ -61,7 +77,7 @@ static bool resampled_sizes(struct ag_frame *f, struct spatial *s)
 		s->out[d] = (int64_t)size;
 		s->scale[d] = arg_none(f, 5) || !arg_b(f, 5) ? factor : 0;
 	}
-	return true;
+	return sizes_are_positive(f, s);
 }
 
 static bool interpolate_area(struct ag_frame *f, const struct spatial *s)
@@ -286,6 +302,10 @@ static bool columns_read(struct ag_frame *f, uint32_t at, struct spatial *s)
 	for (d = 0; d < 2; d++) {
 		int64_t room = s->in[d] + 2 * s->pad[d] - s->dilation[d] * (s->kernel[d] - 1) - 1;
 
+		if (s->pad[d] < 0)
+			return ag_fail(f->ctx, AG_ERR_RUNTIME,
+			               "padding should be non-negative, but got %lld",
+			               (long long)s->pad[d]);
 		if (s->kernel[d] <= 0 || s->dilation[d] <= 0 || s->stride[d] <= 0 || room < 0)
 			return ag_fail(
 			        f->ctx, AG_ERR_RUNTIME,
@@ -312,8 +332,8 @@ bool op_run_im2col(struct ag_frame *f)
 	if (!columns_read(f, 1, &s))
 		return false;
 	shape[0] = x->shape[0];
-	shape[x->ndim - 3] = x->shape[x->ndim - 3] * s.kernel[0] * s.kernel[1];
-	shape[x->ndim - 2] = s.out[0] * s.out[1];
+	shape[x->ndim - 3] = ag_times(x->shape[x->ndim - 3], ag_times(s.kernel[0], s.kernel[1]));
+	shape[x->ndim - 2] = ag_times(s.out[0], s.out[1]);
 	return give_map(f, &s, shape, x->ndim - 1, AG_NODE_Im2col, false, false);
 }
 
@@ -330,8 +350,8 @@ bool op_run_col2im(struct ag_frame *f)
 		        x->ndim);
 	if (!arg_ints_n(f, 1, s.in, 2) || !columns_read(f, 2, &s))
 		return false;
-	area = s.kernel[0] * s.kernel[1];
-	if (x->shape[x->ndim - 2] % area || x->shape[x->ndim - 1] != s.out[0] * s.out[1])
+	area = ag_times(s.kernel[0], s.kernel[1]);
+	if (x->shape[x->ndim - 2] % area || x->shape[x->ndim - 1] != ag_times(s.out[0], s.out[1]))
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "Given input of size (%lld, %lld), expected the blocks of "
 		               "output_size (%lld, %lld)",
@@ -369,13 +389,14 @@ static bool pixel_map(struct ag_frame *f, bool back)
 	if (!shuffle_fits(f, x, r, back))
 		return false;
 	memcpy(shape, x->shape, sizeof(shape));
-	shape[x->ndim - 3] = back ? shape[x->ndim - 3] * r * r : shape[x->ndim - 3] / (r * r);
+	shape[x->ndim - 3] =
+	        back ? ag_times(shape[x->ndim - 3], r * r) : shape[x->ndim - 3] / (r * r);
 	for (d = 0; d < 2; d++) {
 		int64_t *size = &shape[x->ndim - 2 + d];
 
 		s.kernel[d] = r;
 		s.in[d] = back ? *size / r : *size;
-		s.out[d] = s.in[d] * r;
+		s.out[d] = ag_times(s.in[d], r);
 		*size = back ? s.in[d] : s.out[d];
 	}
 	return give_map(f, &s, shape, x->ndim, back ? AG_NODE_PixelUnshuffle : AG_NODE_PixelShuffle,

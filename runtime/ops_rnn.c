@@ -47,7 +47,7 @@ static bool pieces(struct ag_ctx *ctx, enum ag_op op, const struct ag_value *v, 
 	for (i = 0; i < count; i++)
 		out[i] = scoped(ctx, ag_results_take(&results, i));
 	ag_results_release(&results);
-	return true;
+	return !count || out[count - 1];
 }
 
 static bool chunks(struct ag_ctx *ctx, struct ag_tensor *x, uint32_t count, struct ag_tensor **out)

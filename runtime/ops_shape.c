@@ -82,8 +82,11 @@ bool op_run_unflatten(struct ag_frame *f)
 	int dim = ag_dim(f->ctx, a, arg_i(f, 1)), n = arg_ints(f, 2, sizes, AG_MAX_DIMS), d, k = 0,
 	    i;
 
-	if (dim < 0 || n < 0 || a->ndim - 1 + n > AG_MAX_DIMS)
+	if (dim < 0 || n < 0)
 		return false;
+	if (!a->ndim || a->ndim - 1 + n > AG_MAX_DIMS)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "unflatten: %d dimensions of %d are too %s",
+		               n, a->ndim, a->ndim ? "many" : "few");
 	if (!ag_infer_shape(f->ctx, n, sizes, a->shape[dim]))
 		return false;
 	for (d = 0; d < a->ndim; d++) {
@@ -297,6 +300,7 @@ bool op_run_as_strided(struct ag_frame *f)
 	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS], last, offset;
 	int64_t ints[4 * AG_MAX_DIMS + 3], size = (int64_t)ag_dtype_size((enum ag_dtype)a->dtype);
 	int n = arg_ints(f, 1, shape, AG_MAX_DIMS), k = arg_ints(f, 2, strides, AG_MAX_DIMS), d;
+	char text[128];
 
 	if (n < 0 || k != n)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "mismatch in length of strides and shape");
@@ -305,13 +309,14 @@ bool op_run_as_strided(struct ag_frame *f)
 		return false;
 	last = 0;
 	for (d = 0; d < n; d++) {
-		if (shape[d] < 0 || strides[d] < 0 ||
-		    (shape[d] && strides[d] > INT64_MAX / 16 / shape[d]))
+		if (strides[d] < 0)
 			return ag_fail(f->ctx, AG_ERR_RUNTIME,
-			               "as_strided: Negative strides are not supported");
-		last += shape[d] ? strides[d] * (shape[d] - 1) : 0;
+			               "as_strided: Negative strides are not supported at the "
+			               "moment, got strides: %s",
+			               ag_shape_text(n, strides, text, sizeof(text)));
+		last = ag_within(last + (shape[d] ? ag_times(strides[d], shape[d] - 1) : 0));
 	}
-	if (offset < 0 || offset > AG_MOST_ELEMENTS ||
+	if (offset < 0 || last > AG_MOST_ELEMENTS ||
 	    (ag_count(n, shape) && last + offset >= (int64_t)a->storage->bytes / size))
 		return ag_fail(
 		        f->ctx, AG_ERR_RUNTIME,
@@ -410,7 +415,7 @@ bool op_run_view_as_real(struct ag_frame *f)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "too many dimensions");
 	for (d = 0; d < a->ndim; d++) {
 		shape[d] = a->shape[d];
-		strides[d] = a->strides[d] * 2;
+		strides[d] = ag_times(a->strides[d], 2);
 	}
 	shape[d] = 2;
 	strides[d] = 1;

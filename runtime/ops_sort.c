@@ -135,18 +135,20 @@ struct lines {
 static void each_line(struct ag_tensor *a, const struct lines *s, struct ag_tensor *values,
                       struct ag_tensor *indices, line_fn *fn, const int64_t *p)
 {
-	double *x = ag_plain(a), *out = ag_alloc((size_t)values->numel + 1, sizeof(*out));
-	int64_t *at = ag_alloc((size_t)values->numel + 1, sizeof(*at)), outer = 1, inner = 1, o, i,
-	        k;
-	struct line l = {ag_alloc((size_t)s->n + 1, sizeof(double)), NULL, s->n};
-	double *v = ag_alloc((size_t)s->m + 1, sizeof(*v));
-	int64_t *w = ag_alloc((size_t)s->m + 1, sizeof(*w));
-	int d;
+	int64_t outer = ag_count(s->dim, a->shape), inner = 1, o, i, k, *at, *w;
+	double *x, *out, *v;
+	struct line l = {NULL, NULL, s->n};
 
-	for (d = 0; d < a->ndim; d++) {
-		outer *= d < s->dim ? a->shape[d] : 1;
-		inner *= d > s->dim ? a->shape[d] : 1;
-	}
+	if (!values->numel)
+		return;
+	if (a->ndim)
+		inner = ag_count(a->ndim - s->dim - 1, a->shape + s->dim + 1);
+	x = ag_plain(a);
+	out = ag_alloc((size_t)values->numel, sizeof(*out));
+	at = ag_alloc((size_t)values->numel, sizeof(*at));
+	l.x = ag_alloc((size_t)s->n + 1, sizeof(double));
+	v = ag_alloc((size_t)s->m, sizeof(*v));
+	w = ag_alloc((size_t)s->m, sizeof(*w));
 	for (o = 0; o < outer; o++) {
 		for (i = 0; i < inner; i++) {
 			for (k = 0; k < s->n; k++)
@@ -179,6 +181,15 @@ static int result_shape(const struct ag_tensor *a, const struct lines *s, int64_
 		shape[n++] = d == s->dim ? s->m : a->shape[d];
 	}
 	return n;
+}
+
+/* One without data leaves the other without. */
+static void forget_both(struct ag_tensor *values, struct ag_tensor *indices)
+{
+	if (!values->numel)
+		return;
+	ag_storage_drop_data(values->storage);
+	ag_storage_drop_data(indices->storage);
 }
 
 /* Values and indices; the node saves the indices, and the input if asked. */
@@ -217,7 +228,7 @@ static bool with_indices(struct ag_frame *f, const struct lines *s, enum ag_node
 	if (ag_ready1(indices, a) && ag_ready1(values, a))
 		each_line(a, s, values, indices, fn, p);
 	else
-		ag_storage_drop_data(values->storage);
+		forget_both(values, indices);
 	if (node)
 		ag_set_history(values, node);
 	ag_node_release(node);
@@ -445,8 +456,10 @@ static bool argument(struct ag_frame *f, int64_t largest)
 	out = values ? ag_make(f->ctx, AG_I64, ndim, shape, true) : NULL;
 	if (!out)
 		return false;
-	if (ag_ready1(out, a) && values->storage->data)
+	if (ag_ready1(out, a) && ag_ready1(values, a))
 		each_line(a, &s, values, out, take_extreme, p);
+	else
+		forget_both(values, out);
 	return ag_give(f, out);
 }
 
@@ -577,6 +590,8 @@ static struct ag_tensor *cumprod_zeros(struct ag_ctx *c, struct ag_tensor *g, st
 	double *px, *pg, *to;
 	int d;
 
+	if (out && !ag_work(c, (double)n * (double)x->numel))
+		ag_storage_drop_data(out->storage);
 	if (!out || !ag_ready2(out, g, x))
 		return out;
 	for (d = 0; d < x->ndim; d++) {

@@ -34,7 +34,7 @@ static bool pieces(struct ag_frame *f, enum ag_node_kind kind, int dim, const in
 			shape[n] = d == dim ? sizes[i] : a->shape[d];
 			strides[n++] = a->strides[d];
 		}
-		v = ag_alias(a, n, shape, strides, a->offset + start * a->strides[dim]);
+		v = ag_alias(a, n, shape, strides, a->offset + ag_times(start, a->strides[dim]));
 		start += sizes[i];
 		if (kind == AG_NODE_UnsafeSplit)
 			ag_own_version(v);
@@ -48,7 +48,9 @@ static bool pieces(struct ag_frame *f, enum ag_node_kind kind, int dim, const in
 	return true;
 }
 
-static bool split_even(struct ag_frame *f, enum ag_node_kind kind, int dim, int64_t size)
+/* `pieces_of_none`: how many a size of zero gives. */
+static bool split_even(struct ag_frame *f, enum ag_node_kind kind, int dim, int64_t size,
+                       int64_t pieces_of_none)
 {
 	struct ag_tensor *a = arg_t(f, 0);
 	int64_t total = a->shape[dim], n, i, *sizes;
@@ -58,8 +60,8 @@ static bool split_even(struct ag_frame *f, enum ag_node_kind kind, int dim, int6
 		return ag_fail(f->ctx, AG_ERR_RUNTIME,
 		               "split expects split_size be non-negative, but got split_size=%lld",
 		               (long long)size);
-	n = size ? (total + size - 1) / size : 1;
-	n = n < 1 ? 1 : n;
+	n = size ? (total + size - 1) / size : 0;
+	n = n < 1 ? pieces_of_none : n;
 	if (n > UINT16_MAX)
 		return ag_fail(f->ctx, AG_ERR_RUNTIME, "more than %d pieces are not supported",
 		               UINT16_MAX);
@@ -92,14 +94,12 @@ bool op_run_split(struct ag_frame *f)
 	if (dim < 0)
 		return false;
 	if (f->v[1].kind != AG_LIST)
-		return split_even(f, AG_NODE_Split, dim, arg_i(f, 1));
+		return split_even(f, AG_NODE_Split, dim, arg_i(f, 1), 1);
 	n = f->v[1].count;
 	sizes = ag_alloc(n, sizeof(*sizes));
 	for (i = 0; i < n; i++) {
-		sizes[i] = ag_value_int(&f->v[1].as.list[i]);
-		sum += sizes[i];
-		if (sizes[i] < 0)
-			sum = -1;
+		sizes[i] = ag_within(ag_value_int(&f->v[1].as.list[i]));
+		sum = sizes[i] < 0 || sum < 0 ? -1 : ag_within(sum + sizes[i]);
 	}
 	if (sum == a->shape[dim] && n <= UINT16_MAX)
 		good = pieces(f, AG_NODE_SplitSizes, dim, sizes, n, false);
@@ -124,7 +124,7 @@ static bool chunks(struct ag_frame *f, enum ag_node_kind kind)
 		               "chunk expects `chunks` to be greater than 0, got: %lld",
 		               (long long)n);
 	size = (arg_t(f, 0)->shape[dim] + n - 1) / n;
-	return split_even(f, kind, dim, size);
+	return split_even(f, kind, dim, size, n);
 }
 
 bool op_run_chunk(struct ag_frame *f)

@@ -32,6 +32,8 @@ static void svd_fill(struct ag_tensor *a, struct svd_results *r)
 	int64_t k = rows < columns ? rows : columns;
 	double *in, *u, *s, *vh;
 
+	if (!ag_work(r->u->storage->ctx, 16.0 * (double)a->numel * (double)k))
+		ag_storage_drop_data(r->u->storage);
 	if (!ag_ready1(r->u, a) || !ag_ready1(r->s, a) || !ag_ready1(r->vh, a))
 		return;
 	in = ag_plain(a);

@@ -52,6 +52,8 @@ static bool fused(struct ag_frame *f, struct ag_tensor *v, struct ag_tensor *g, 
 	int64_t shape[AG_MAX_DIMS];
 	struct ag_node *node;
 
+	if (!v || !g)
+		return false;
 	slice_shape(v, dim, shape);
 	norms = scoped(f->ctx, ag_make(f->ctx, (enum ag_dtype)v->dtype, v->ndim, shape, true));
 	out = ag_make(f->ctx, (enum ag_dtype)v->dtype, v->ndim, v->shape, true);

@@ -209,6 +209,7 @@ bool ag_optim_step(struct ag_ctx *ctx, struct ag_optim *o)
 
 			if (s->param->grad)
 				good = infos[o->id].step(ctx, o, &o->groups[g], s);
+			good = ag_whole(ctx) && good;
 			ag_scope_close(ctx, mark);
 		}
 	}

@@ -17,11 +17,11 @@ void ag_reduction_dims(const struct ag_tensor *a, unsigned mask, bool keepdim,
 	r->outer = r->inner = 1;
 	for (d = 0; d < a->ndim; d++) {
 		if (mask >> d & 1) {
-			r->inner *= a->shape[d];
+			r->inner = ag_times(r->inner, a->shape[d]);
 			if (keepdim)
 				r->shape[r->ndim++] = 1;
 		} else {
-			r->outer *= a->shape[d];
+			r->outer = ag_times(r->outer, a->shape[d]);
 			r->shape[r->ndim++] = a->shape[d];
 		}
 	}

@@ -18,10 +18,10 @@ bool ag_view_strides(const struct ag_tensor *t, int ndim, const int64_t *shape, 
 	chunk = t->strides[t->ndim - 1];
 	for (d = t->ndim - 1; d >= 0; d--) {
 		t_numel *= t->shape[d];
-		if (d && (t->shape[d - 1] == 1 || t->strides[d - 1] == t_numel * chunk))
+		if (d && (t->shape[d - 1] == 1 || t->strides[d - 1] == ag_times(t_numel, chunk)))
 			continue;
 		while (v >= 0 && (view_numel < t_numel || shape[v] == 1)) {
-			strides[v] = view_numel * chunk;
+			strides[v] = ag_times(view_numel, chunk);
 			view_numel *= shape[v];
 			v--;
 		}
@@ -298,7 +298,7 @@ struct ag_tensor *ag_unsqueezed(struct ag_ctx *ctx, struct ag_tensor *t, int dim
 
 		shape[d] = d == dim ? 1 : t->shape[from];
 		strides[d] = d != dim         ? t->strides[from]
-		             : from < t->ndim ? t->shape[from] * t->strides[from]
+		             : from < t->ndim ? ag_times(t->shape[from], t->strides[from])
 		                              : 1;
 	}
 	return ag_view_of(ctx, ag_alias(t, t->ndim + 1, shape, strides, t->offset), t,
@@ -339,11 +339,11 @@ struct ag_tensor *ag_slice_step(struct ag_ctx *ctx, struct ag_tensor *t, int dim
 	memcpy(shape, t->shape, sizeof(shape));
 	memcpy(strides, t->strides, sizeof(strides));
 	shape[dim] = (stop - start + step - 1) / step;
-	strides[dim] = t->strides[dim] * step;
-	v = ag_alias(t, t->ndim, shape, strides, t->offset + start * t->strides[dim]);
+	strides[dim] = ag_times(t->strides[dim], step);
+	v = ag_alias(t, t->ndim, shape, strides, t->offset + ag_times(start, t->strides[dim]));
 	ag_contiguous_strides(t->ndim, t->shape, plain);
 	first = start * plain[dim];
-	plain[dim] *= step;
+	plain[dim] = ag_within(ag_times(plain[dim], step));
 	embed_words(v, t, ints, plain, first);
 	return ag_view_of(ctx, v, t, AG_NODE_Slice, ints, 2u * t->ndim + 2);
 }
@@ -403,7 +403,7 @@ static struct ag_tensor *select_view(struct ag_ctx *ctx, struct ag_tensor *t, in
 		strides[n] = t->strides[d];
 		inner[n++] = plain[d];
 	}
-	v = ag_alias(t, n, shape, strides, t->offset + index * t->strides[dim]);
+	v = ag_alias(t, n, shape, strides, t->offset + ag_times(index, t->strides[dim]));
 	embed_words(v, t, ints, inner, index * plain[dim]);
 	return ag_view_of(ctx, v, t, AG_NODE_Select, ints, 1u + t->ndim + (uint32_t)n + 1);
 }
@@ -455,7 +455,9 @@ bool op_run_embed(struct ag_frame *f)
 		from = ag_plain(grad);
 		to = ag_plain(out);
 		for (i = 0, at = arg_i(f, 3); i < grad->numel; i++) {
-			to[at] += from[i];
+			/* as_strided may have left what its base is seen as. */
+			if (at >= 0 && at < out->numel)
+				to[at] += from[i];
 			for (d = k - 1; d >= 0; d--) {
 				at += strides[d];
 				if (++index[d] < grad->shape[d])

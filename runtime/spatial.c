@@ -81,7 +81,7 @@ static void average(struct axis *a, const struct spatial *s, int d)
 {
 	int64_t out, start, end, from, to, i, count;
 
-	axis_open(a, s->out[d], s->kernel[d]);
+	axis_open(a, s->out[d], smaller(s->kernel[d], s->in[d]));
 	for (out = 0; out < s->out[d]; out++) {
 		start = out * s->stride[d] - s->pad[d];
 		end = smaller(start + s->kernel[d], s->in[d] + s->pad[d]);
@@ -361,6 +361,8 @@ static struct ag_tensor *make_result(struct ag_ctx *ctx, const struct ag_tensor 
 {
 	struct ag_tensor *out;
 
+	if (!ag_check_shape(ctx, ndim, shape))
+		return NULL;
 	if (!roomy || ag_count(ndim, shape) >= x->numel)
 		return ag_make(ctx, (enum ag_dtype)x->dtype, ndim, shape, true);
 	out = ag_make(ctx, (enum ag_dtype)x->dtype, 1, &x->numel, true);

@@ -61,7 +61,10 @@ static void count_gone(struct ag_ctx *ctx, struct ag_storage *s)
 	}
 }
 
-enum { META_DATA = 64 }; /* bytes that have data in meta mode, too */
+enum {
+	META_DATA = 64, /* bytes that have data in meta mode, too */
+	LEAST_DATA = 16 /* bytes behind an empty tensor: one element of any dtype */
+};
 
 struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_data)
 {
@@ -80,7 +83,7 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 			return NULL;
 	}
 	if (with_data && bytes <= (ctx->meta ? META_DATA : ctx->options.data_cap)) {
-		data = calloc(bytes ? bytes : 1, 1);
+		data = calloc(bytes ? bytes : LEAST_DATA, 1);
 		if (!data) {
 			ag_device_free(ctx, handle);
 			ag_fail(ctx, AG_ERR_MEMORY,

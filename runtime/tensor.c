@@ -13,7 +13,7 @@ int64_t ag_count(int ndim, const int64_t *shape)
 	int i;
 
 	for (i = 0; i < ndim; i++)
-		count *= shape[i];
+		count = ag_times(count, shape[i]);
 	return count;
 }
 
@@ -73,11 +73,11 @@ bool ag_check_shape(struct ag_ctx *ctx, int ndim, const int64_t *shape)
 			               (long long)shape[i],
 			               ag_shape_text(ndim, shape, text, sizeof(text)));
 		/* Strides must fit even where a size is zero. */
-		if (shape[i] && count > AG_MOST_ELEMENTS / shape[i])
+		count = ag_times(count, shape[i] ? shape[i] : 1);
+		if (count > AG_MOST_ELEMENTS)
 			return ag_fail(ctx, AG_ERR_RUNTIME,
 			               "Storage size calculation overflowed with sizes=%s",
 			               ag_shape_text(ndim, shape, text, sizeof(text)));
-		count *= shape[i] ? shape[i] : 1;
 	}
 	return true;
 }
@@ -126,6 +126,7 @@ struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
                            const int64_t *strides, int64_t offset)
 {
 	struct ag_tensor *v;
+	int d;
 
 	if (!ag_check_shape(t->ctx, ndim, shape))
 		return NULL;
@@ -137,8 +138,11 @@ struct ag_tensor *ag_alias(struct ag_tensor *t, int ndim, const int64_t *shape,
 	v->dtype = t->dtype;
 	v->inference = t->inference;
 	v->wrapped_number = t->wrapped_number;
-	v->offset = offset;
+	v->offset = ag_within(offset);
 	ag_set_shape(v, ndim, shape, strides);
+	/* What no step along a dimension uses may be of any size. */
+	for (d = 0; d < ndim; d++)
+		v->strides[d] = ag_within(v->strides[d]);
 	return v;
 }
 
@@ -224,7 +228,7 @@ enum ag_device ag_tensor_device(const struct ag_tensor *t)
 
 bool ag_has_data(const struct ag_tensor *t)
 {
-	return t->storage->data != NULL;
+	return t->storage->data && (uint64_t)t->numel <= t->storage->ctx->options.data_cap;
 }
 
 uint64_t ag_id(const struct ag_tensor *t)
@@ -336,7 +340,7 @@ bool ag_broadcast(struct ag_ctx *ctx, const struct ag_tensor *a, const struct ag
 		shape[i] = sa == 1 ? sb : sa;
 	}
 	*ndim = n;
-	return true;
+	return ag_check_shape(ctx, n, shape);
 }
 
 const char *ag_shape_text(int ndim, const int64_t *shape, char *out, size_t size)
