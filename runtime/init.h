@@ -50,6 +50,8 @@ bool ag_init_gain(const char *nonlinearity, double slope, double *gain);
 void ag_init_constant(struct ag_array *array, double value);
 void ag_init_uniform(struct ag_random *random, struct ag_array *array, double from, double to);
 void ag_init_normal(struct ag_random *random, struct ag_array *array, double mean, double std);
+/* How many draws one value of a truncated normal takes, on average. */
+double ag_init_trunc_rounds(double mean, double std, double from, double to);
 /* Torch's defaults: mean 0, std 1, from -2, to 2. */
 bool ag_init_trunc_normal(struct ag_random *random, struct ag_array *array, double mean, double std,
                           double from, double to);

@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of one value: what takes more is as good as for ever. */
+#define MOST_ROUNDS 1e6
+
 struct truncation {
 	double mean, std, from, to;
 	double log_peak; /* log density, less its constant, at the highest point inside */
@@ -138,6 +141,15 @@ static void reject_uniforms(struct ag_random *random, struct ag_array *array,
 	array_free(&candidates);
 }
 
+double ag_init_trunc_rounds(double mean, double std, double from, double to)
+{
+	double inside = normal_cdf((to - mean) / std) - normal_cdf((from - mean) / std);
+	double peak = exp(-0.5 * pow((fmax(from, fmin(mean, to)) - mean) / std, 2));
+
+	/* Of a uniform value: the mean height of the density, its highest point as one. */
+	return inside > 0.3 ? 1 / inside : (to - from) * peak / (inside * std * sqrt(8 * atan(1)));
+}
+
 bool ag_init_trunc_normal(struct ag_random *random, struct ag_array *array, double mean, double std,
                           double from, double to)
 {
@@ -153,7 +165,8 @@ bool ag_init_trunc_normal(struct ag_random *random, struct ag_array *array, doub
 	limits.log_peak = -0.5 * pow((mode - mean) / std, 2);
 	if (inside > 0.3)
 		reject_normals(random, array, &limits);
-	else if (isfinite(from) && isfinite(to))
+	else if (isfinite(from) && isfinite(to) &&
+	         ag_init_trunc_rounds(mean, std, from, to) < MOST_ROUNDS)
 		reject_uniforms(random, array, &limits);
 	else
 		return false;

@@ -167,10 +167,9 @@ bool op_run_histc(struct ag_frame *f)
 	if (!isfinite(high - low) || low > high) {
 		free(x);
 		ag_release(out);
-		return ag_fail(f->ctx, AG_ERR_RUNTIME,
-		               low > high ? "max must be larger than min"
-		                          : "range of [%g, %g] is not finite",
-		               low, high);
+		return low > high ? ag_fail(f->ctx, AG_ERR_RUNTIME, "max must be larger than min")
+		                  : ag_fail(f->ctx, AG_ERR_RUNTIME,
+		                            "range of [%g, %g] is not finite", low, high);
 	}
 	if (low == high) {
 		low--;

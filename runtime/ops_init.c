@@ -1,5 +1,6 @@
 /* torch.nn.init as in-place ops on any tensor, drawn as init.c draws. */
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/element.h"
@@ -96,6 +97,16 @@ static bool fill_by(struct ag_frame *f, struct ag_array *a)
 	}
 }
 
+/* Whether there is work left for all the draws of a truncated normal. */
+static bool is_affordable(struct ag_frame *f, const struct ag_tensor *t)
+{
+	double rounds = 0;
+
+	if (f->op == AG_OP_init_trunc_normal)
+		rounds = ag_init_trunc_rounds(arg_f(f, 1), arg_f(f, 2), arg_f(f, 3), arg_f(f, 4));
+	return !(rounds > 0) || isinf(rounds) || ag_work(f->ctx, (double)t->numel * rounds);
+}
+
 static bool initialise(struct ag_frame *f)
 {
 	struct ag_tensor *t = arg_t(f, 0);
@@ -108,6 +119,8 @@ static bool initialise(struct ag_frame *f)
 	ag_set_grad_mode(f->ctx, mode);
 	if (!good)
 		return false;
+	if (!is_affordable(f, t))
+		ag_storage_drop_data(t->storage);
 	canvas_open(&c, t);
 	good = fill_by(f, &c.array);
 	canvas_close(&c, t, good);
