@@ -35,6 +35,7 @@ struct ag_storage {
 	uint32_t saved_refs; /* handles of nodes on it */
 	uint32_t version;
 	uint32_t site;
+	uint32_t walk; /* the last that came by, see ag_walk */
 	uint8_t kind;
 	uint8_t device;
 	struct ag_storage *prev, *next;
@@ -68,6 +69,7 @@ struct ag_tensor {
 	uint32_t refs;
 	uint32_t output_nr;
 	uint32_t attr_version; /* of a view: the version its grad_fn belongs to */
+	uint32_t walk;         /* the last that came by, see ag_walk */
 	uint8_t ndim;
 	uint8_t dtype;
 	uint8_t creation; /* enum ag_creation */
@@ -76,6 +78,7 @@ struct ag_tensor {
 	bool inference;
 	bool wrapped_number;
 	bool retains_grad;
+	bool shown; /* a walk from outside has shown it */
 };
 
 /* How a view came about, which decides what in-place ops on it may do. */
@@ -118,6 +121,7 @@ struct ag_node {
 	uint32_t refs;
 	uint32_t site;
 	uint32_t bytes; /* of this object */
+	uint32_t walk;  /* the last that came by, see ag_walk */
 	uint16_t kind;
 	uint16_t nedges;
 	uint16_t nsaved;
@@ -160,6 +164,7 @@ struct ag_ctx {
 	bool draining;
 	double work; /* multiplications done */
 	uint32_t site;
+	uint32_t walks; /* how many there were */
 	uint64_t next_id;
 	struct ag_storage storages; /* list heads */
 	struct ag_tensor tensors;
@@ -171,7 +176,8 @@ struct ag_ctx {
 	struct ag_site_slot *sites;
 	uint32_t nsites;
 	struct ag_signature **signatures;
-	uint16_t *name_table; /* hash of torch names to rows, see names.c */
+	uint16_t *name_table;         /* hash of torch names to rows, see names.c */
+	struct ag_found_name *founds; /* what was looked up lately */
 	struct ag_caching *caching;
 	struct ag_autocast_state *autocast;
 	uint32_t depth;         /* of backward inside backward */
@@ -200,6 +206,12 @@ void *ag_alloc(size_t count, size_t size);
 /* ---- arithmetic: false when the budget of work does not reach for this much */
 bool ag_work(struct ag_ctx *ctx, double multiplications);
 void *ag_grow(void *block, size_t count, size_t size);
+
+/* The number of a new walk over what is alive: what it comes by is marked with it. */
+static inline uint32_t ag_walk(struct ag_ctx *ctx)
+{
+	return ++ctx->walks;
+}
 
 /* Small objects, recycled; zeroed. */
 void *ag_block_new(struct ag_ctx *ctx, size_t size);

@@ -6,7 +6,13 @@
 
 #include "runtime/names.h"
 
-enum { NAME_MAX_LENGTH = 96, NAME_SLOTS = 4096 };
+enum { NAME_MAX_LENGTH = 96, NAME_SLOTS = 4096, FOUND_SLOTS = 128, FOUND_LENGTH = 40 };
+
+struct ag_found_name {
+	char name[FOUND_LENGTH];
+	uint16_t from, op;
+	bool inplace;
+};
 
 static const struct ag_op_info rows[AG_OP_COUNT] = {
 #define OP(id, names, signature, results, flags)                                                   \
@@ -148,7 +154,7 @@ static enum ag_op find_any(struct ag_ctx *ctx, const char *name, size_t length, 
 	return AG_OP_NONE;
 }
 
-enum ag_op ag_names_next(struct ag_ctx *ctx, const char *name, enum ag_op from, bool *inplace)
+static enum ag_op look_up(struct ag_ctx *ctx, const char *name, enum ag_op from, bool *inplace)
 {
 	char text[NAME_MAX_LENGTH];
 	enum ag_op op;
@@ -157,8 +163,6 @@ enum ag_op ag_names_next(struct ag_ctx *ctx, const char *name, enum ag_op from, 
 	*inplace = false;
 	if (!shorten(name, text))
 		return AG_OP_NONE;
-	if (!ctx->name_table)
-		table_build(ctx);
 	length = strlen(text);
 	op = find_any(ctx, text, length, from);
 	if (op || length < 2 || text[length - 1] != '_')
@@ -171,6 +175,37 @@ enum ag_op ag_names_next(struct ag_ctx *ctx, const char *name, enum ag_op from, 
 	return op;
 }
 
+/* The ends of names differ most. */
+static uint32_t quick_hash(const char *name, size_t length)
+{
+	const size_t taken = length < 8 ? length : 8;
+	uint64_t end = 0;
+
+	memcpy(&end, name + length - taken, taken);
+	return (uint32_t)(((end ^ length) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+}
+
+enum ag_op ag_names_next(struct ag_ctx *ctx, const char *name, enum ag_op from, bool *inplace)
+{
+	const size_t length = strlen(name);
+	struct ag_found_name *found;
+
+	if (!ctx->name_table) {
+		table_build(ctx);
+		ctx->founds = ag_alloc(FOUND_SLOTS, sizeof(*ctx->founds));
+	}
+	if (length >= FOUND_LENGTH)
+		return look_up(ctx, name, from, inplace);
+	found = &ctx->founds[(quick_hash(name, length) + from) % FOUND_SLOTS];
+	if (found->from != from || memcmp(found->name, name, length + 1) != 0) {
+		memcpy(found->name, name, length + 1);
+		found->from = (uint16_t)from;
+		found->op = (uint16_t)look_up(ctx, name, from, &found->inplace);
+	}
+	*inplace = found->inplace;
+	return (enum ag_op)found->op;
+}
+
 void ag_names_release(struct ag_ctx *ctx)
 {
 	int i;
@@ -179,4 +214,5 @@ void ag_names_release(struct ag_ctx *ctx)
 		free(ctx->signatures[i]);
 	free(ctx->signatures);
 	free(ctx->name_table);
+	free(ctx->founds);
 }

@@ -15,9 +15,9 @@
  * it: they miss at worst, and then look again under the stripe's lock. */
 
 enum {
-	STRIPE_BITS = 6,
+	STRIPE_BITS = 4,
 	STRIPE_COUNT = 1 << STRIPE_BITS,
-	FIRST_SLOTS = 64,
+	FIRST_SLOTS = 128,
 	FIRST_SEGMENT = 1024, /* segment n holds FIRST_SEGMENT << n names */
 	SEGMENT_COUNT = 22,
 };

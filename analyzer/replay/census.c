@@ -45,20 +45,19 @@ bool id_set_has(const struct id_set *set, uint64_t id)
 
 struct census {
 	struct ag_ctx *ctx;
-	struct id_set *shown; /* tensors that earlier walks have shown to Python */
-	struct id_set tensors, nodes, storages;
+	uint32_t walk;
+	uint32_t tensors, nodes, storages;
 	struct ag_tensor **todo_tensors;
 	struct ag_node **todo_nodes;
 	uint32_t ntensors, tensor_capacity, nnodes, node_capacity;
 };
 
-/* A tensor that Python was shown keeps its object, which later walks start from. */
-static void push_tensor(struct census *c, struct ag_tensor *t, bool shown)
+static void push_tensor(struct census *c, struct ag_tensor *t)
 {
-	if (t && shown)
-		id_set_add(c->shown, ag_id(t));
-	if (!t || !id_set_add(&c->tensors, ag_id(t)))
+	if (!t || t->walk == c->walk)
 		return;
+	t->walk = c->walk;
+	c->tensors++;
 	if (c->ntensors == c->tensor_capacity) {
 		c->tensor_capacity = c->tensor_capacity ? c->tensor_capacity * 2 : 256;
 		c->todo_tensors = checked_realloc((void *)c->todo_tensors, c->tensor_capacity,
@@ -67,10 +66,20 @@ static void push_tensor(struct census *c, struct ag_tensor *t, bool shown)
 	c->todo_tensors[c->ntensors++] = t;
 }
 
+/* A tensor that Python was shown keeps its object, which later walks start from. */
+static void show_tensor(struct census *c, struct ag_tensor *t)
+{
+	if (t)
+		t->shown = true;
+	push_tensor(c, t);
+}
+
 static void push_node(struct census *c, struct ag_node *n)
 {
-	if (!n || !id_set_add(&c->nodes, ag_node_id(n)))
+	if (!n || n->walk == c->walk)
 		return;
+	n->walk = c->walk;
+	c->nodes++;
 	if (c->nnodes == c->node_capacity) {
 		c->node_capacity = c->node_capacity ? c->node_capacity * 2 : 256;
 		c->todo_nodes = checked_realloc((void *)c->todo_nodes, c->node_capacity,
@@ -81,39 +90,46 @@ static void push_node(struct census *c, struct ag_node *n)
 
 static void see_tensor(struct census *c, struct ag_tensor *t)
 {
-	struct ag_storage *s = ag_storage_of(t);
+	struct ag_storage *s = t->storage;
 
-	if (s)
-		id_set_add(&c->storages, ag_storage_id(s));
-	push_tensor(c, ag_grad_of(t), true);
-	push_tensor(c, ag_base(t), true);
+	if (s && s->walk != c->walk) {
+		s->walk = c->walk;
+		c->storages++;
+	}
+	show_tensor(c, t->grad);
+	show_tensor(c, t->base);
 	push_node(c, ag_grad_fn(c->ctx, t));
 }
 
 /* Changed in place since it was saved: PyTorch refuses to show it. */
-static bool is_stale(const struct ag_node *n, uint32_t i)
+static bool is_stale(const struct ag_saved *saved)
 {
-	return i < n->nsaved && n->saved[i].t && n->saved[i].version != ag_version(n->saved[i].t);
+	return saved->version != ag_version(saved->t);
+}
+
+static void see_saved(struct census *c, const struct ag_saved *saved)
+{
+	if (!saved->t || is_stale(saved))
+		return;
+	if (saved->is_output)
+		push_tensor(c, saved->t);
+	else
+		show_tensor(c, saved->t);
 }
 
 static void see_node(struct census *c, struct ag_node *n)
 {
-	struct ag_saved_info info;
-
-	for (uint32_t i = 0; i < ag_node_edges(n); i++)
-		push_node(c, ag_node_edge(n, i));
-	push_tensor(c, ag_node_variable(n), true);
-	for (uint32_t i = 0; !ag_node_freed(n) && i < ag_node_saved(n); i++)
-		if (ag_node_saved_at(n, i, &info) && info.tensor && !is_stale(n, i))
-			push_tensor(c, info.tensor, !info.is_output);
+	for (uint32_t i = 0; i < n->nedges; i++)
+		push_node(c, n->edges[i].node);
+	show_tensor(c, ag_node_variable(n));
+	for (uint32_t i = 0; !n->freed && i < n->nsaved; i++)
+		see_saved(c, &n->saved[i]);
 }
 
 static bool push_shown(void *data, struct ag_tensor *t)
 {
-	struct census *c = data;
-
-	if (id_set_has(c->shown, ag_id(t)))
-		push_tensor(c, t, false);
+	if (t->shown)
+		push_tensor(data, t);
 	return true;
 }
 
@@ -121,21 +137,21 @@ static void push_roots(struct census *c, struct vm *vm)
 {
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
 		if (o->kind == K_TENSOR)
-			push_tensor(c, ((struct tensor *)(void *)o)->t, false);
+			push_tensor(c, ((struct tensor *)(void *)o)->t);
 		else if (o->kind == K_NODE)
 			push_node(c, ((struct node *)(void *)o)->n);
 		else if (o->kind == K_ARRAY)
-			push_tensor(c, ((struct array *)(void *)o)->t, false);
+			push_tensor(c, ((struct array *)(void *)o)->t);
 	}
-	if (c->shown->count)
-		ag_each_tensor(c->ctx, push_shown, c);
+	ag_each_tensor(c->ctx, push_shown, c);
 }
 
 void census_take(struct replay *r, struct replay_sample *sample)
 {
 	struct vm *vm = r->vm;
-	struct census c = {.ctx = ctx_of(vm), .shown = &r->shown};
+	struct census c = {.ctx = ctx_of(vm)};
 
+	c.walk = ag_walk(c.ctx);
 	push_roots(&c, vm);
 	while (c.ntensors || c.nnodes) {
 		while (c.ntensors)
@@ -143,12 +159,9 @@ void census_take(struct replay *r, struct replay_sample *sample)
 		while (c.nnodes)
 			see_node(&c, c.todo_nodes[--c.nnodes]);
 	}
-	sample->tensors = c.tensors.count;
-	sample->nodes = c.nodes.count;
-	sample->storages = c.storages.count;
-	free(c.tensors.at);
-	free(c.nodes.at);
-	free(c.storages.at);
+	sample->tensors = c.tensors;
+	sample->nodes = c.nodes;
+	sample->storages = c.storages;
 	free((void *)c.todo_tensors);
 	free((void *)c.todo_nodes);
 }

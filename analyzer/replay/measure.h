@@ -47,8 +47,7 @@ struct replay {
 	uint32_t closing;
 	uint32_t closing_entry, closing_entries; /* of the loop, since */
 	bool was_exact;
-	struct id_set kept;  /* nodes */
-	struct id_set shown; /* tensors that a walk has met (census.c) */
+	struct id_set kept; /* nodes */
 };
 
 bool id_set_add(struct id_set *set, uint64_t id); /* false: it was there */

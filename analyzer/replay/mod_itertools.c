@@ -152,6 +152,23 @@ NATIVE(support_is_generator_function)
 	return val_bool(code_is_generator(AS(function, a[0])));
 }
 
+/* As many items of an iterator as are wanted, or as there are. */
+NATIVE(support_take)
+{
+	struct list *out = list_new(vm, 8);
+	int64_t wanted = is_int(a[1]) ? a[1].as.i : 1;
+	struct val item;
+
+	(void)n;
+	while (out->count < wanted && is_null(vm->exc) && !vm->halt &&
+	       !is_null(item = rp_next(vm, a[0])))
+		list_push(vm, out, item);
+	if (is_null(vm->exc) && !vm->halt)
+		return val_obj(out);
+	unref_obj(vm, out);
+	return val_null();
+}
+
 /* Names of a function's parameters, those with defaults included. */
 NATIVE(support_parameters)
 {
@@ -169,6 +186,7 @@ static const struct native_def support_functions[] = {
         {"builtin_type", support_types, "name"},
         {"is_generator_function", support_is_generator_function, "fn"},
         {"parameters", support_parameters, "fn"},
+        {"take", support_take, "items count"},
         {0},
 };
 

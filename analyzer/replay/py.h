@@ -99,7 +99,7 @@ struct native_module {
 	struct val (*missing)(struct vm *vm, struct module *module, struct str *name);
 };
 
-enum { PY_MOST_WATCHED = 64, PY_MOST_OPERANDS = 8 };
+enum { PY_MOST_WATCHED = 64, PY_MOST_OPERANDS = 8, PY_SPARE_STEP = 32, PY_SPARE_CLASSES = 9 };
 
 struct vm {
 	struct arena *arena; /* code, lowered library */
@@ -107,8 +107,9 @@ struct vm {
 	struct str *n[PN_COUNT];
 	struct cls *t[TY_COUNT];
 	struct kind_ops kinds[K_COUNT];
-	struct obj first;   /* ring of all objects */
-	struct str **table; /* interned strings, open addressing */
+	struct obj first;              /* ring of all objects */
+	void *spare[PY_SPARE_CLASSES]; /* memory of released ones, by size */
+	struct str **table;            /* interned strings, open addressing */
 	uint32_t table_count, table_mask;
 	struct str **of_sym;
 	uint32_t of_sym_count;
@@ -211,6 +212,7 @@ void vm_asked(struct vm *vm);
 void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size);
 void *rp_mem(struct vm *vm, void *old, size_t old_size, size_t new_size);
 void rp_release(struct vm *vm, struct obj *o);
+void rp_spare_free(struct vm *vm);
 bool rp_visit(struct vm *vm, struct obj *o, visit_fn *fn, void *walk);
 /* Drops what a container refers to, as the collector does. */
 void rp_clear(struct vm *vm, struct obj *o);
@@ -334,6 +336,8 @@ struct val special_find(struct vm *vm, struct val v, enum rp_name name);
 /* Only one that Python code defines. */
 struct val special_own(struct vm *vm, struct val v, enum rp_name name);
 struct val bind(struct vm *vm, struct val found, struct val self, struct cls *cls);
+/* Whether bind would make a method of it. */
+bool binds_self(struct val found);
 struct val class_build(struct vm *vm, struct str *name, struct val bases, struct dict *ns,
                        struct dict *kw);
 int rp_isinstance(struct vm *vm, struct val v, struct val type);
@@ -360,6 +364,9 @@ struct dict *attrs_of(struct vm *vm, struct obj *o); /* made if need be */
 /* --- py_call.c */
 struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, struct dict *kw);
 struct val rp_call_method(struct vm *vm, struct val o, const char *name, struct val *a, uint32_t n);
+/* fn(self, *a): what calling the method would do. */
+struct val rp_call_bound(struct vm *vm, struct val fn, struct val self, struct val *a, uint32_t n,
+                         struct dict *kw);
 struct val rp_call0(struct vm *vm, struct val fn);
 struct val rp_call1(struct vm *vm, struct val fn, struct val a);
 struct val rp_call2(struct vm *vm, struct val fn, struct val a, struct val b);

@@ -210,6 +210,11 @@ static struct val attr_fallback(struct vm *vm, struct val o, struct str *name)
 			return unknown_new(vm, "%s.%s", cls->name->at, name->at);
 		return val_null();
 	}
+	if (binds_self(found)) {
+		struct val argument = val_obj(name);
+
+		return rp_call_bound(vm, found, o, &argument, 1, NULL);
+	}
 	hook = bind(vm, found, o, cls);
 	if (is_null(hook))
 		return hook;

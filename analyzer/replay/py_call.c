@@ -11,6 +11,7 @@ struct native_sig {
 	struct str *names[NATIVE_MAX_PARAMS];
 	uint32_t count, required, positional;
 	int star, double_star;
+	bool of_self; /* the first is called self */
 };
 
 static struct native_sig *sig_parse(struct vm *vm, const char *text)
@@ -44,6 +45,7 @@ static struct native_sig *sig_parse(struct vm *vm, const char *text)
 		}
 		text += length;
 	}
+	sig->of_self = sig->positional && str_is(sig->names[0], "self");
 	return sig;
 }
 
@@ -132,8 +134,7 @@ struct native *native_running(struct vm *vm)
 /* A method of a built-in type that is called on something else: list.append(5, 1). */
 static bool fits_owner(struct vm *vm, struct native *fn, struct val *a, uint32_t n)
 {
-	if (!fn->owner || !n || !fn->parsed->positional ||
-	    strcmp(fn->parsed->names[0]->at, "self") != 0 || cls_is(type_of(vm, a[0]), fn->owner))
+	if (!fn->owner || !n || !fn->parsed->of_self || cls_is(type_of(vm, a[0]), fn->owner))
 		return true;
 	rp_raise(vm, TY_TypeError,
 	         "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", fn->name->at,
@@ -141,10 +142,31 @@ static bool fits_owner(struct vm *vm, struct native *fn, struct val *a, uint32_t
 	return false;
 }
 
+/* Whether the arguments are the parameters as they stand. */
+static bool fits_exactly(const struct native_sig *sig, uint32_t n, const struct dict *kw)
+{
+	return n == sig->count && n == sig->positional && sig->star < 0 && sig->double_star < 0 &&
+	       (!kw || !kw->count);
+}
+
+static struct val native_sorted(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
+                                struct dict *kw)
+{
+	struct val slots[NATIVE_MAX_PARAMS], result = val_null();
+
+	for (uint32_t i = 0; i < fn->parsed->count; i++)
+		slots[i] = val_null();
+	if (native_bind(vm, fn, slots, a, n, kw))
+		result = fn->def->fn(vm, slots, fn->parsed->count);
+	for (uint32_t i = 0; i < fn->parsed->count; i++)
+		unref(vm, slots[i]);
+	return result;
+}
+
 static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
                               struct dict *kw)
 {
-	struct val slots[NATIVE_MAX_PARAMS] = {{0}}, result = val_null();
+	struct val result = val_null();
 	struct native_call here = {fn, vm->native_stack};
 
 	if (!vm_work(vm, 1))
@@ -161,10 +183,9 @@ static struct val native_call(struct vm *vm, struct native *fn, struct val *a, u
 	}
 	if (!fn->parsed)
 		fn->parsed = sig_parse(vm, fn->def->sig);
-	if (fits_owner(vm, fn, a, n) && native_bind(vm, fn, slots, a, n, kw))
-		result = fn->def->fn(vm, slots, fn->parsed->count);
-	for (uint32_t i = 0; i < fn->parsed->count; i++)
-		unref(vm, slots[i]);
+	if (fits_owner(vm, fn, a, n))
+		result = fits_exactly(fn->parsed, n, kw) ? fn->def->fn(vm, a, n)
+		                                         : native_sorted(vm, fn, a, n, kw);
 	vm->native_stack = here.outer;
 	return result;
 }
@@ -393,14 +414,15 @@ static struct val class_call(struct vm *vm, struct cls *cls, struct val *a, uint
 
 /* --- anything */
 
-static struct val method_call(struct vm *vm, struct method *m, struct val *a, uint32_t n,
-                              struct dict *kw)
+struct val rp_call_bound(struct vm *vm, struct val fn, struct val self, struct val *a, uint32_t n,
+                         struct dict *kw)
 {
-	struct val few[9], *all = few, result, fn = ref(m->fn);
+	struct val few[9], *all = few, result;
 
 	if (n > 8)
 		all = checked_alloc(n + 1, sizeof(*all));
-	all[0] = ref(m->self);
+	ref(fn);
+	all[0] = ref(self);
 	if (n)
 		memcpy(all + 1, a, n * sizeof(*a));
 	result = rp_call(vm, fn, all, n + 1, kw);
@@ -414,8 +436,11 @@ static struct val method_call(struct vm *vm, struct method *m, struct val *a, ui
 static struct val instance_call(struct vm *vm, struct val fn, struct val *a, uint32_t n,
                                 struct dict *kw)
 {
-	struct val call = special_find(vm, fn, PN_call), result;
+	struct val call = cls_find(vm, type_of(vm, fn), vm->n[PN_call]), result;
 
+	if (binds_self(call))
+		return rp_call_bound(vm, call, fn, a, n, kw);
+	call = is_null(call) ? call : bind(vm, call, fn, type_of(vm, fn));
 	if (!is_null(call)) {
 		result = rp_call(vm, call, a, n, kw);
 		unref(vm, call);
@@ -453,7 +478,8 @@ struct val rp_call(struct vm *vm, struct val fn, struct val *a, uint32_t n, stru
 			result = native_call(vm, AS(native, fn), a, n, kw);
 			break;
 		case K_METHOD:
-			result = method_call(vm, AS(method, fn), a, n, kw);
+			result = rp_call_bound(vm, AS(method, fn)->fn, AS(method, fn)->self, a, n,
+			                       kw);
 			break;
 		case K_CLASS:
 			result = class_call(vm, AS(cls, fn), a, n, kw);

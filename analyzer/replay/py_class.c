@@ -214,6 +214,11 @@ static struct val bind_descriptor(struct vm *vm, struct descriptor *d, struct va
 	return rp_call1(vm, d->get, self);
 }
 
+bool binds_self(struct val found)
+{
+	return is_kind(found, K_FUNCTION) || (is_kind(found, K_NATIVE) && AS(native, found)->owner);
+}
+
 /* What an attribute found in a class gives for `self` (PY_NULL: the class). */
 struct val bind(struct vm *vm, struct val found, struct val self, struct cls *cls)
 {

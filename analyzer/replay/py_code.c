@@ -108,13 +108,18 @@ static bool name_is_sym(enum ir_op op)
 	}
 }
 
+static bool scope_is_name(uint8_t sub)
+{
+	return sub == SUB_scope_global || sub == SUB_scope_name;
+}
+
 static bool scope_is_sym(const struct ir_inst *in)
 {
 	return (in->op == OP_load || in->op == OP_store || in->op == OP_delete) &&
-	       (in->sub == SUB_scope_global || in->sub == SUB_scope_name);
+	       scope_is_name(in->sub);
 }
 
-static void code_inst_init(struct vm *vm, struct code *code, uint32_t i)
+static void code_inst_init(struct vm *vm, struct code *code, uint32_t i, struct code_arg *room)
 {
 	const struct ir_inst *in = &code->func->insts.at[i];
 	const struct ir_arg *args = ir_args(code->func, in);
@@ -124,7 +129,7 @@ static void code_inst_init(struct vm *vm, struct code *code, uint32_t i)
 	out->sub = in->sub;
 	out->nargs = in->nargs;
 	out->name = in->name;
-	out->args = arena_array(vm->arena, struct code_arg, in->nargs ? in->nargs : 1);
+	out->args = room;
 	out->simple = 1;
 	for (uint32_t k = 0; k < in->nargs; k++) {
 		if (!args[k].keyword.n)
@@ -257,6 +262,47 @@ static void code_born(struct vm *vm, struct code *code)
 	}
 }
 
+static enum code_quick quick_of(const struct code *code, const struct code_inst *in)
+{
+	enum slot_kind kind;
+
+	if (in->op == OP_const)
+		return QUICK_CONST;
+	if ((in->op != OP_load && in->op != OP_store) || scope_is_name(in->sub))
+		return QUICK_NONE;
+	kind = code->func->slots.at[in->name].kind;
+	if (kind == SLOT_CELL || kind == SLOT_FREE)
+		return QUICK_NONE;
+	return in->op == OP_store          ? QUICK_STORE
+	       : in->sub == SUB_scope_take ? QUICK_TAKE
+	                                   : QUICK_LOAD;
+}
+
+/* What only a call needs: most functions of a class are never called. */
+static void code_insts(struct vm *vm, struct code *code)
+{
+	const uint32_t count = code->func->insts.count;
+	struct code_arg *room;
+	uint32_t nargs = 0;
+
+	for (uint32_t i = 1; i < count; i++)
+		nargs += code->func->insts.at[i].nargs;
+	code->insts = arena_array(vm->arena, struct code_inst, count + 1);
+	room = arena_array(vm->arena, struct code_arg, nargs + 1);
+	for (uint32_t i = 1; i < count; i++) {
+		code_inst_init(vm, code, i, room);
+		room += code->insts[i].nargs;
+	}
+	assign_registers(code);
+	code_back_edges(vm, code);
+	if (vm->watch_count && vm->watched == code->module)
+		code_watch(vm, code);
+	if (vm->is_born && !code->library)
+		code_born(vm, code);
+	for (uint32_t i = 1; i < count; i++)
+		code->insts[i].quick = (uint8_t)quick_of(code, &code->insts[i]);
+}
+
 struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 {
 	struct code **slot = code_slot(vm, module, id), *code = *slot;
@@ -268,12 +314,7 @@ struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 	code->func = ir_func_get(module, id);
 	code->id = id;
 	code->nslots = code->func->slots.count ? code->func->slots.count : 1;
-	code->insts = arena_array(vm->arena, struct code_inst, code->func->insts.count + 1);
-	for (uint32_t i = 1; i < code->func->insts.count; i++)
-		code_inst_init(vm, code, i);
-	assign_registers(code);
 	code_params(vm, code);
-	code_back_edges(vm, code);
 	code->name = name_of_sym(vm, module, code->func->name);
 	code->qualified = code->func->qualified.n ? name_of_sym(vm, module, code->func->qualified)
 	                                          : code->name;
@@ -281,10 +322,6 @@ struct code *code_of(struct vm *vm, const struct ir_module *module, func_id id)
 		if (code->func->slots.at[i].kind == SLOT_CELL ||
 		    code->func->slots.at[i].kind == SLOT_FREE)
 			code->has_cells = true;
-	if (vm->watch_count && vm->watched == module)
-		code_watch(vm, code);
-	if (vm->is_born && !code->library)
-		code_born(vm, code);
 	*slot = code;
 	return code;
 }
@@ -340,8 +377,11 @@ static size_t frame_more(const struct vm *vm, const struct code *code)
 struct frame *frame_new(struct vm *vm, struct code *code, struct module *module)
 {
 	struct frame *f = rp_new(vm, K_FRAME, vm->t[TY_frame], sizeof(*f));
-	size_t count = code->nslots + code->nregs, more = frame_more(vm, code);
+	size_t count, more = frame_more(vm, code);
 
+	if (!code->insts)
+		code_insts(vm, code);
+	count = code->nslots + code->nregs;
 	f->code = code;
 	f->module = module;
 	module->h.refs++;

@@ -14,6 +14,9 @@ struct code_arg {
 	struct str *keyword; /* NULL: positional */
 };
 
+/* Instructions that only move a value between a register and a plain slot. */
+enum code_quick { QUICK_NONE, QUICK_CONST, QUICK_LOAD, QUICK_TAKE, QUICK_STORE };
+
 struct code_inst {
 	uint8_t op, sub;
 	uint8_t simple; /* a call without keywords and stars */
@@ -23,6 +26,7 @@ struct code_inst {
 	struct code_arg *args;
 	uint32_t name;    /* slot or function id, or packed counts */
 	bool born;        /* op is OP_COUNT, and the result is known to have a graph */
+	uint8_t quick;    /* enum code_quick */
 	struct str *str;  /* when `name` is a sym */
 	struct val value; /* of a constant */
 };
@@ -37,8 +41,8 @@ struct code {
 	const struct ir_module *module;
 	const struct ir_func *func;
 	func_id id;
-	struct code_inst *insts;
-	uint8_t *back_edge; /* by block: bit 0, 1: successor starts its loop again */
+	struct code_inst *insts; /* NULL: it was not called yet */
+	uint8_t *back_edge;      /* by block: bit 0, 1: successor starts its loop again */
 	uint32_t nregs, nslots;
 	struct code_param *params;
 	uint32_t nparams;

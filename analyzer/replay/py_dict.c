@@ -79,7 +79,7 @@ static uint32_t dict_locate(struct vm *vm, struct dict *d, struct val key, uint6
 {
 	if (!d->index) {
 		for (uint32_t i = 0; i < d->used; i++) {
-			int same = key_same(vm, &d->at[i], key, hash);
+			int same = d->at[i].hash == hash ? key_same(vm, &d->at[i], key, hash) : 0;
 
 			if (same)
 				return same > 0 ? i : UINT32_MAX;
@@ -107,9 +107,35 @@ struct val dict_get(struct vm *vm, struct dict *d, struct val key)
 	return at == UINT32_MAX ? val_null() : d->at[at].value;
 }
 
+/* The first entry of that hash, UINT32_MAX: none. */
+static uint32_t first_of_hash(const struct dict *d, uint64_t hash)
+{
+	if (!d->index) {
+		for (uint32_t i = 0; i < d->used; i++)
+			if (d->at[i].hash == hash)
+				return i;
+		return UINT32_MAX;
+	}
+	for (uint32_t at = (uint32_t)spread(hash) & d->mask; d->index[at]; at = (at + 1) & d->mask)
+		if (d->at[d->index[at] - 1].hash == hash)
+			return d->index[at] - 1;
+	return UINT32_MAX;
+}
+
+/* Most keys are interned, and so is what is looked for. */
+static uint32_t locate_str(struct vm *vm, struct dict *d, struct str *key)
+{
+	const uint64_t hash = str_hash(key);
+	const uint32_t at = first_of_hash(d, hash);
+
+	if (at == UINT32_MAX || (d->at[at].key.tag == PY_OBJECT && d->at[at].key.as.o == &key->h))
+		return at;
+	return dict_locate(vm, d, val_obj(key), hash);
+}
+
 struct val dict_get_str(struct vm *vm, struct dict *d, struct str *key)
 {
-	uint32_t at = dict_locate(vm, d, val_obj(key), str_hash(key));
+	uint32_t at = locate_str(vm, d, key);
 
 	return at == UINT32_MAX ? val_null() : d->at[at].value;
 }
@@ -150,7 +176,7 @@ bool dict_put(struct vm *vm, struct dict *d, struct val key, struct val value)
 
 void dict_put_str(struct vm *vm, struct dict *d, struct str *key, struct val value)
 {
-	uint32_t at = dict_locate(vm, d, val_obj(key), str_hash(key));
+	uint32_t at = locate_str(vm, d, key);
 
 	if (at != UINT32_MAX)
 		slot_set(vm, &d->at[at].value, ref(value));

@@ -494,6 +494,33 @@ static struct frame *leave_frame(struct run *run, struct frame *f)
 	return caller;
 }
 
+/* False: it is none of those, or its slot is empty. */
+static inline bool step_quick(struct vm *vm, struct frame *f, const struct code_inst *in)
+{
+	struct val v;
+
+	switch ((enum code_quick)in->quick) {
+	case QUICK_CONST:
+		f->regs[in->dst] = ref(in->value);
+		return true;
+	case QUICK_STORE:
+		slot_set(vm, &f->slots[in->name], reg_out(f, in, 0));
+		return true;
+	case QUICK_LOAD:
+	case QUICK_TAKE:
+		v = f->slots[in->name];
+		if (is_null(v))
+			return false;
+		if (in->quick == QUICK_TAKE)
+			f->slots[in->name] = val_null();
+		f->regs[in->dst] = in->quick == QUICK_TAKE ? v : ref(v);
+		return true;
+	case QUICK_NONE:
+		break;
+	}
+	return false;
+}
+
 static struct val run_loop(struct vm *vm, struct frame *f, bool raising)
 {
 	struct run run = {.vm = vm};
@@ -514,6 +541,8 @@ static struct val run_loop(struct vm *vm, struct frame *f, bool raising)
 
 		if (vm->healing)
 			heal_note(vm, f, in);
+		if (step_quick(vm, f, in))
+			continue;
 		switch (step_one(&run, f, in)) {
 		case STEP_NEXT:
 			continue;

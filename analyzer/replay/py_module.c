@@ -97,6 +97,12 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 
 	if (!is_null(v))
 		return ref(v);
+	/* What was missing before, and made. */
+	if (m->h.attrs && m->native && m->native->missing) {
+		v = dict_get_str(vm, m->h.attrs, name);
+		if (!is_null(v))
+			return ref(v);
+	}
 	v = library_attr(vm, m, name);
 	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 		return v;

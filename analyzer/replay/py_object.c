@@ -3,12 +3,20 @@
 
 #include "analyzer/replay/py.h"
 
+static void count_more(struct vm *vm, size_t bytes)
+{
+	vm->bytes += bytes;
+	if (vm->bytes > vm->limits.bytes)
+		vm_halt(vm, VM_HALT_BYTES, "budget of bytes used up");
+}
+
 /* Counted against the budget of bytes; sizes may be 0. */
 void *rp_mem(struct vm *vm, void *old, size_t old_size, size_t new_size)
 {
-	vm->bytes += new_size - old_size;
-	if (new_size > old_size && vm->bytes > vm->limits.bytes)
-		vm_halt(vm, VM_HALT_BYTES, "budget of bytes used up");
+	if (new_size > old_size)
+		count_more(vm, new_size - old_size);
+	else
+		vm->bytes -= old_size - new_size;
 	if (!new_size) {
 		free(old);
 		return NULL;
@@ -23,9 +31,86 @@ static bool is_container(enum rp_kind kind)
 	       kind != K_UNKNOWN && kind != K_STORAGE && kind != K_NATIVE && kind != K_SLICE;
 }
 
+/* Of those whose kind tells it; 0: of no fixed size. */
+static size_t fixed_size(enum rp_kind kind)
+{
+	static const size_t sizes[K_COUNT] = {
+	        [K_INSTANCE] = sizeof(struct obj),      [K_LIST] = sizeof(struct list),
+	        [K_TUPLE] = sizeof(struct list),        [K_DICT] = sizeof(struct dict),
+	        [K_SET] = sizeof(struct dict),          [K_DEQUE] = sizeof(struct deque),
+	        [K_METHOD] = sizeof(struct method),     [K_CELL] = sizeof(struct cell),
+	        [K_ITER] = sizeof(struct iter),         [K_FRAME] = sizeof(struct frame),
+	        [K_FUNCTION] = sizeof(struct function), [K_GENERATOR] = sizeof(struct generator),
+	        [K_SLICE] = sizeof(struct slice),       [K_CLASS] = sizeof(struct cls),
+	};
+
+	return sizes[kind];
+}
+
+static size_t object_size(const struct obj *o)
+{
+	const size_t size = fixed_size((enum rp_kind)o->kind);
+
+	if (o->kind == K_STR)
+		return sizeof(struct str) + ((const struct str *)(const void *)o)->length + 1;
+	if (o->kind == K_LONG)
+		return sizeof(struct big) + ((const struct big *)(const void *)o)->count * 4u;
+	return size ? size : sizeof(struct obj) + 16;
+}
+
+/* Objects of a fixed size are used again, as most live for an instruction or two. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { RECYCLES = 0 };
+#else
+enum { RECYCLES = 1 };
+#endif
+
+static size_t spare_class(enum rp_kind kind)
+{
+	const size_t class = (fixed_size(kind) + PY_SPARE_STEP - 1) / PY_SPARE_STEP;
+
+	return RECYCLES && class < PY_SPARE_CLASSES ? class : 0;
+}
+
+static void *object_memory(struct vm *vm, enum rp_kind kind, size_t size)
+{
+	const size_t class = spare_class(kind);
+	void *o = vm->spare[class];
+
+	BUG_IF(class && size > class * PY_SPARE_STEP);
+	count_more(vm, size);
+	if (!o)
+		return checked_alloc(1, class ? class * PY_SPARE_STEP : size);
+	memcpy(&vm->spare[class], o, sizeof(void *));
+	return o;
+}
+
+static void object_free(struct vm *vm, struct obj *o)
+{
+	const size_t class = spare_class((enum rp_kind)o->kind);
+
+	if (!class) {
+		free(o);
+		return;
+	}
+	memcpy(o, &vm->spare[class], sizeof(void *));
+	vm->spare[class] = o;
+}
+
+void rp_spare_free(struct vm *vm)
+{
+	for (size_t class = 0; class < PY_SPARE_CLASSES; class ++)
+		while (vm->spare[class]) {
+			void *o = vm->spare[class];
+
+			memcpy(&vm->spare[class], o, sizeof(void *));
+			free(o);
+		}
+}
+
 void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size)
 {
-	struct obj *o = rp_mem(vm, NULL, 0, size);
+	struct obj *o = object_memory(vm, kind, size);
 
 	memset(o, 0, size);
 	o->refs = 1;
@@ -322,25 +407,6 @@ static void release_payload(struct vm *vm, struct obj *o)
 	}
 }
 
-static size_t object_size(const struct obj *o)
-{
-	static const size_t sizes[K_COUNT] = {
-	        [K_INSTANCE] = sizeof(struct obj),      [K_LIST] = sizeof(struct list),
-	        [K_TUPLE] = sizeof(struct list),        [K_DICT] = sizeof(struct dict),
-	        [K_SET] = sizeof(struct dict),          [K_DEQUE] = sizeof(struct deque),
-	        [K_METHOD] = sizeof(struct method),     [K_CELL] = sizeof(struct cell),
-	        [K_ITER] = sizeof(struct iter),         [K_FRAME] = sizeof(struct frame),
-	        [K_FUNCTION] = sizeof(struct function), [K_GENERATOR] = sizeof(struct generator),
-	        [K_SLICE] = sizeof(struct slice),       [K_CLASS] = sizeof(struct cls),
-	};
-
-	if (o->kind == K_STR)
-		return sizeof(struct str) + ((const struct str *)(const void *)o)->length + 1;
-	if (o->kind == K_LONG)
-		return sizeof(struct big) + ((const struct big *)(const void *)o)->count * 4u;
-	return sizes[o->kind] ? sizes[o->kind] : sizeof(struct obj) + 16;
-}
-
 /* __del__ may bring the object back to life; true when it did. */
 static bool finalize(struct vm *vm, struct obj *o)
 {
@@ -383,7 +449,7 @@ static void release_now(struct vm *vm, struct obj *o)
 	release_payload(vm, o);
 	unref_obj(vm, o->attrs);
 	vm->bytes -= object_size(o) < vm->bytes ? object_size(o) : vm->bytes;
-	free(o);
+	object_free(vm, o);
 	if (cls && (cls->flags & CLS_HEAP))
 		unref_obj(vm, cls);
 }

@@ -53,7 +53,6 @@ void measure_release(struct replay *r)
 {
 	free(r->node_marks);
 	free(r->storage_marks);
-	free(r->shown.at);
 }
 
 /* --- from the variables to what outlived its iteration */

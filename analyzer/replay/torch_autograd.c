@@ -28,6 +28,14 @@ NATIVE(mode_set)
 	return val_none();
 }
 
+/* Sets the mode and gives the one before. */
+NATIVE(mode_swap)
+{
+	struct val before = mode_get(vm, a, n);
+
+	return is_null(mode_set(vm, a, n)) ? val_null() : before;
+}
+
 NATIVE(is_grad_enabled)
 {
 	(void)a, (void)n;
@@ -624,6 +632,7 @@ const struct native_def node_methods[] = {
 const struct native_def autograd_functions[] = {
         {"mode_get", mode_get, ""},
         {"mode_set", mode_set, "mode"},
+        {"mode_swap", mode_swap, "mode"},
         {"is_grad_enabled", is_grad_enabled, ""},
         {"hook_tensor", hook_tensor, "tensor fn"},
         {"hook_accumulate", hook_accumulate, "tensor fn"},

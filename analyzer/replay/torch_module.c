@@ -26,14 +26,11 @@ static void put_dict(struct vm *vm, struct dict *attrs, struct str *name)
 	unref_obj(vm, d);
 }
 
+static const enum rp_name hook_tables[] = {PN_backward_pre_hooks, PN_backward_hooks,
+                                           PN_forward_hooks, PN_forward_pre_hooks};
+
 METHOD(module_init)
 {
-	static const char *const others[] = {
-	        "_backward_pre_hooks",
-	        "_backward_hooks",
-	        "_forward_hooks",
-	        "_forward_pre_hooks",
-	};
 	struct dict *attrs = attrs_of(vm, a[0].as.o), *set;
 
 	(void)n;
@@ -43,8 +40,8 @@ METHOD(module_init)
 	set = set_new(vm, false);
 	dict_put_str(vm, attrs, vm->n[PN_non_persistent], val_obj(set));
 	unref_obj(vm, set);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		put_dict(vm, attrs, str_intern(vm, others[i], strlen(others[i])));
+	for (size_t i = 0; i < sizeof(hook_tables) / sizeof(hook_tables[0]); i++)
+		put_dict(vm, attrs, vm->n[hook_tables[i]]);
 	put_dict(vm, attrs, vm->n[PN_modules_]);
 	return val_none();
 }
@@ -199,29 +196,40 @@ METHOD(module_delattr)
 
 static bool has_hooks(struct vm *vm, struct val self)
 {
-	static const char *const names[] = {"_backward_hooks", "_forward_hooks",
-	                                    "_forward_pre_hooks", "_backward_pre_hooks"};
+	for (size_t i = 0; i < sizeof(hook_tables) / sizeof(hook_tables[0]); i++) {
+		const struct dict *d = part(vm, self, hook_tables[i]);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && self.as.o->attrs; i++) {
-		struct val d = dict_get_str(vm, self.as.o->attrs,
-		                            str_intern(vm, names[i], strlen(names[i])));
-
-		if (is_kind(d, K_DICT) && AS(dict, d)->count)
+		if (d && d->count)
 			return true;
 	}
 	return false;
+}
+
+/* The class's own function, where nothing else comes before it; PY_NULL: look it up. */
+static struct val plain_forward(struct vm *vm, struct val self)
+{
+	struct val found = cls_find(vm, self.as.o->cls, vm->n[PN_forward]);
+
+	return is_kind(found, K_FUNCTION) && self.as.o->attrs &&
+	                       is_null(dict_get_str(vm, self.as.o->attrs, vm->n[PN_forward])) &&
+	                       is_kind(cls_find(vm, self.as.o->cls, vm->n[PN_getattribute]),
+	                               K_NATIVE)
+	               ? found
+	               : val_null();
 }
 
 METHOD(module_call)
 {
 	struct list *args = AS(list, a[1]);
 	struct dict *kw = is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL;
-	struct val fn = rp_attr(vm, a[0],
-	                        has_hooks(vm, a[0]) ? str_intern(vm, "_call_with_hooks", 16)
-	                                            : vm->n[PN_forward]);
+	const bool hooked = has_hooks(vm, a[0]);
+	struct val fn = hooked ? val_null() : plain_forward(vm, a[0]);
 	struct val result;
 
 	(void)n;
+	if (!is_null(fn))
+		return rp_call_bound(vm, fn, a[0], args->at, args->count, kw);
+	fn = rp_attr(vm, a[0], hooked ? str_intern(vm, "_call_with_hooks", 16) : vm->n[PN_forward]);
 	if (is_null(fn)) {
 		if (exc_is(vm, TY_AttributeError) && (a[0].as.o->cls->flags & CLS_OPAQUE)) {
 			exc_clear(vm);

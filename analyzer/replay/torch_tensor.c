@@ -509,9 +509,9 @@ void torch_kinds_init(struct vm *vm)
 
 void torch_open(struct vm *vm, const struct ag_options *options)
 {
-	struct torch *torch = checked_alloc(1, sizeof(*torch));
+	struct torch *torch = calloc(1, sizeof(*torch));
 
-	memset(torch, 0, sizeof(*torch));
+	BUG_IF(!torch);
 	torch->ctx = ag_open(options);
 	torch->vm = vm;
 	torch->exact = true;

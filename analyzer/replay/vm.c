@@ -16,9 +16,9 @@ static double clock_seconds(void)
 
 struct vm *vm_open(struct intern *names, const struct vm_limits *limits)
 {
-	struct vm *vm = checked_alloc(1, sizeof(*vm));
+	struct vm *vm = calloc(1, sizeof(*vm));
 
-	memset(vm, 0, sizeof(*vm));
+	BUG_IF(!vm);
 	vm->arena = checked_alloc(1, sizeof(*vm->arena));
 	memset(vm->arena, 0, sizeof(*vm->arena));
 	vm->names = names;
@@ -59,6 +59,7 @@ void vm_close(struct vm *vm)
 		o->refs = 1;
 		rp_release(vm, o);
 	}
+	rp_spare_free(vm);
 	free(vm->table);
 	free(vm->of_sym);
 	free(vm->weak);

@@ -86,25 +86,7 @@ class Module(_torch.ModuleBase):
         return self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
-        memo = set()
-        for module in self._all_modules() if recurse else [self]:
-            for param in module._parameters.values():
-                if param is not None and param not in memo:
-                    memo.add(param)
-                    yield param
-
-    # In the order of named_modules.
-    def _all_modules(self):
-        found = []
-        memo = {None}
-        todo = [self]
-        while todo:
-            module = todo.pop()
-            if not _support.is_unknown(module) and module not in memo:
-                memo.add(module)
-                found.append(module)
-                todo.extend(reversed(list(module._modules.values())))
-        return found
+        yield from _torch.module_parameters(self, recurse)
 
     def train(self, mode=True):
         self.training = mode
@@ -116,16 +98,15 @@ class Module(_torch.ModuleBase):
         return self.train(False)
 
     def zero_grad(self, set_to_none=True):
+        if set_to_none:
+            return _torch.drop_gradients(self.parameters())
         for p in self.parameters():
             if p.grad is not None:
-                if set_to_none:
-                    p.grad = None
+                if p.grad.grad_fn is not None:
+                    p.grad.detach_()
                 else:
-                    if p.grad.grad_fn is not None:
-                        p.grad.detach_()
-                    else:
-                        p.grad.requires_grad_(False)
-                    p.grad.zero_()
+                    p.grad.requires_grad_(False)
+                p.grad.zero_()
 
 
 # A hook of the graph's last node, as register_backward_hook makes it.

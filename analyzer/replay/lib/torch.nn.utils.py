@@ -6,18 +6,17 @@ import _torch
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     if isinstance(parameters, torch.Tensor):
         parameters = [parameters]
-    grads = [p.grad for p in parameters if p.grad is not None]
+    grads = _torch.gradients(parameters)
     with torch.no_grad():
         if not grads:
             return torch.tensor(0.0)
         norm_type = float(norm_type)
-        norms = [torch.linalg.vector_norm(g, norm_type) for g in grads]
+        norms = _torch.each("linalg.vector_norm", grads, norm_type)
         total_norm = torch.linalg.vector_norm(torch.stack(norms), norm_type)
         norms = None
         clip_coef = float(max_norm) / (total_norm + 1e-6)
         clip_coef_clamped = torch.clamp(clip_coef, max=1.0)
-        for g in grads:
-            g.mul_(clip_coef_clamped)
+        _torch.each("Tensor.mul_", grads, clip_coef_clamped)
     return total_norm
 
 

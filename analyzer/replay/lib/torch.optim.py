@@ -63,16 +63,16 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         for group in self.param_groups:
+            if set_to_none:
+                _torch.drop_gradients(group["params"])
+                continue
             for p in group["params"]:
                 if p.grad is not None:
-                    if set_to_none:
-                        p.grad = None
+                    if p.grad.grad_fn is not None:
+                        p.grad.detach_()
                     else:
-                        if p.grad.grad_fn is not None:
-                            p.grad.detach_()
-                        else:
-                            p.grad.requires_grad_(False)
-                        p.grad.zero_()
+                        p.grad.requires_grad_(False)
+                    p.grad.zero_()
 
     # What has to be done for the update of a group to cost what it does.
     def _due(self, group):

@@ -53,12 +53,8 @@ class _Mode:
             return object.__new__(cls)
         return object.__new__(cls)(orig_func)
 
-    def __init__(self, orig_func=None):
-        pass
-
     def __enter__(self):
-        self.prev = _torch.mode_get()
-        _torch.mode_set(self._mode)
+        self.prev = _torch.mode_swap(self._mode)
 
     def __exit__(self, exc_type, exc_value, traceback):
         _torch.mode_set(self.prev)

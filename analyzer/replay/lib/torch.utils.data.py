@@ -172,12 +172,11 @@ class BatchSampler(Sampler):
         self.drop_last = drop_last
 
     def __iter__(self):
-        batch = []
-        for idx in self.sampler:
-            batch.append(idx)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
+        items = iter(self.sampler)
+        batch = _support.take(items, self.batch_size)
+        while batch and len(batch) == self.batch_size:
+            yield batch
+            batch = _support.take(items, self.batch_size)
         if batch and not self.drop_last:
             yield batch
 
