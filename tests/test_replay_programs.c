@@ -20,6 +20,7 @@ static const char *const programs[] = {
         "functions",
         "generators",
         "library",
+        "torch_many",
         "lifetimes",
         "memory_flat",
         "memory_list",
@@ -273,6 +274,35 @@ START_TEST(stand_ins_prove_growth)
 }
 END_TEST
 
+/* What the library does to each parameter in every step is most of what a replay costs:
+ * it is not done in Python. */
+START_TEST(a_step_of_training_is_cheap)
+{
+	enum { STEPS = 32, INSTRUCTIONS = 800, PARAMETERS = 40 };
+	struct arena arena = {0};
+	struct intern *names = intern_open();
+	struct replay_result r = run_text(
+	        &arena, names,
+	        "import torch\nfrom torch import nn\n"
+	        "from torch.utils.data import DataLoader, TensorDataset\n"
+	        "data = TensorDataset(torch.randn(1024, 4), torch.randn(1024, 1))\n"
+	        "loader = DataLoader(data, batch_size=32, shuffle=True)\n"
+	        "layers = [nn.Linear(4, 4) for _ in range(19)]\n"
+	        "model = nn.Sequential(*layers, nn.Linear(4, 1))\n"
+	        "optimizer = torch.optim.AdamW(model.parameters())\n"
+	        "for x, y in loader:\n    optimizer.zero_grad()\n"
+	        "    loss = (model(x) - y).pow(2).mean()\n    loss.backward()\n"
+	        "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    optimizer.step()\n",
+	        0, STEPS);
+
+	ck_assert_msg(r.error == NULL, "%s", r.error);
+	ck_assert_uint_eq(r.count, STEPS);
+	ck_assert_uint_lt(r.steps / STEPS, INSTRUCTIONS + 10 * PARAMETERS);
+	intern_close(names);
+	arena_release(&arena);
+}
+END_TEST
+
 static struct replay_result hostile(struct arena *arena, struct intern *names, const char *text)
 {
 	static const struct replay_budget small = {.steps = 300000,
@@ -355,6 +385,7 @@ Suite *replay_programs_suite(void)
 	tcase_add_test(rest, tensors_are_counted_as_the_collector_sees_them);
 	tcase_add_test(rest, loop_is_chosen_and_iterations_are_bounded);
 	tcase_add_test(rest, stand_ins_prove_growth);
+	tcase_add_test(rest, a_step_of_training_is_cheap);
 	tcase_add_loop_test(rest, budgets_end_what_would_not, 0, 10);
 	tcase_add_test(rest, verdicts);
 	suite_add_tcase(suite, programs_case);
