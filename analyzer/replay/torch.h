@@ -114,8 +114,16 @@ struct val_args {
 	uint32_t count;
 	struct ag_keyword keywords[TORCH_MAX_ARGS];
 	uint32_t nkeywords;
-	bool unknown; /* a stand-in is among them */
+	bool unknown;                        /* a stand-in is among them */
+	struct ag_value few[TORCH_MAX_ARGS]; /* items of short lists */
+	uint32_t used;
 };
+static inline void val_args_open(struct val_args *args)
+{
+	args->arena = (struct arena){0};
+	args->count = args->nkeywords = args->used = 0;
+	args->unknown = false;
+}
 bool torch_value(struct vm *vm, struct val_args *args, struct val v, struct ag_value *out);
 bool torch_args(struct vm *vm, struct val_args *args, struct val *a, uint32_t n, struct dict *kw);
 bool torch_dtype_of(struct vm *vm, struct val v, enum ag_dtype *dtype);

@@ -35,10 +35,11 @@ static bool slice_index(struct vm *vm, struct slice *s, struct ag_index *out)
 /* A list as index is a tensor of its numbers. */
 static bool list_index(struct vm *vm, struct indexing *x, struct val v, struct ag_index *out)
 {
-	struct val_args args = {.count = 0};
+	struct val_args args;
 	struct ag_value value;
 	struct ag_tensor *t;
 
+	val_args_open(&args);
 	if (!torch_value(vm, &args, v, &value)) {
 		arena_release(&args.arena);
 		return false;
@@ -119,10 +120,12 @@ struct val tensor_item(struct vm *vm, struct val o, struct val index)
 int tensor_set_item(struct vm *vm, struct val o, struct val index, struct val value)
 {
 	struct indexing x;
-	struct val_args args = {.count = 0};
+	struct val_args args;
 	struct ag_value v;
-	bool ok = parse_index(vm, index, &x) && torch_value(vm, &args, value, &v);
+	bool ok;
 
+	val_args_open(&args);
+	ok = parse_index(vm, index, &x) && torch_value(vm, &args, value, &v);
 	if (ok && is_kind(value, K_UNKNOWN))
 		vm_stand_in(vm, "value of %s", AS(unknown, value)->what->at);
 	else if (ok && !ag_index_put(ctx_of(vm), tensor_of(o), x.at, x.count, &v)) {

@@ -9,7 +9,7 @@
 /* Array scalars and 0-dim tensors inside lists are numbers to torch.tensor. */
 static struct val make_tensor(struct vm *vm, struct val data, struct val dtype, struct val grad)
 {
-	struct val_args args = {.count = 0};
+	struct val_args args;
 	struct ag_value value;
 	enum ag_dtype wanted;
 	bool typed = torch_dtype_of(vm, dtype, &wanted);
@@ -19,6 +19,7 @@ static struct val make_tensor(struct vm *vm, struct val data, struct val dtype, 
 	if (is_kind(data, K_UNKNOWN))
 		return unknown_materialize(vm, data, typed ? wanted : AG_F32, 2,
 		                           (int64_t[]){torch_of(vm)->batch, 8});
+	val_args_open(&args);
 	if (!torch_value(vm, &args, data, &value)) {
 		arena_release(&args.arena);
 		return val_null();

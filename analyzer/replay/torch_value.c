@@ -63,10 +63,20 @@ bool torch_dtype_of(struct vm *vm, struct val v, enum ag_dtype *dtype)
 	return false;
 }
 
+static struct ag_value *room_for(struct val_args *args, uint32_t count)
+{
+	struct ag_value *items = args->few + args->used;
+
+	if (count > TORCH_MAX_ARGS - args->used)
+		return arena_array(&args->arena, struct ag_value, count);
+	args->used += count;
+	return items;
+}
+
 static bool list_value(struct vm *vm, struct val_args *args, struct list *list,
                        struct ag_value *out)
 {
-	struct ag_value *items = arena_array(&args->arena, struct ag_value, list->count + 1);
+	struct ag_value *items = room_for(args, list->count);
 
 	for (uint32_t i = 0; i < list->count; i++)
 		if (!torch_value(vm, args, list->at[i], &items[i]))
@@ -176,9 +186,7 @@ bool torch_args(struct vm *vm, struct val_args *args, struct val *a, uint32_t n,
 	uint32_t at = 0;
 	struct dict_entry *e;
 
-	args->arena = (struct arena){0};
-	args->count = args->nkeywords = 0;
-	args->unknown = false;
+	val_args_open(args);
 	if (n > TORCH_MAX_ARGS || (kw && kw->count > TORCH_MAX_ARGS)) {
 		rp_raise(vm, TY_TypeError, "too many arguments");
 		return false;
