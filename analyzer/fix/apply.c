@@ -36,13 +36,13 @@ static const char *program_path(struct arena *arena, const struct source *source
 	return text_chars(&path);
 }
 
-struct source *fix_apply(struct arena *arena, const struct source *source, const edit_list *edits)
+struct source *fix_edited(struct arena *arena, const struct source *source, const edit_list *edits)
 {
 	struct arena scratch = {0};
 	struct text text = {.arena = &scratch};
 	struct source_problem problem;
 	struct source *made;
-	uint32_t done = 0, errors;
+	uint32_t done = 0;
 
 	for (uint32_t i = 0; i < edits->count; i++) {
 		const struct finding_edit *edit = &edits->at[i];
@@ -56,11 +56,25 @@ struct source *fix_apply(struct arena *arena, const struct source *source, const
 	text_add(&text, source->text + done, source->length - done);
 	made = source_from_bytes(arena, program_path(arena, source), text_chars(&text), text.length,
 	                         &problem);
-	errors = made ? errors_of(&scratch, made) : 0;
-	if (errors && errors > errors_of(&scratch, source))
-		made = NULL;
 	arena_release(&scratch);
 	return made;
+}
+
+bool fix_is_sound(const struct source *fixed, const struct source *source)
+{
+	struct arena scratch = {0};
+	const uint32_t errors = errors_of(&scratch, fixed);
+	const bool sound = !errors || errors <= errors_of(&scratch, source);
+
+	arena_release(&scratch);
+	return sound;
+}
+
+struct source *fix_apply(struct arena *arena, const struct source *source, const edit_list *edits)
+{
+	struct source *made = fix_edited(arena, source, edits);
+
+	return made && fix_is_sound(made, source) ? made : NULL;
 }
 
 uint32_t fix_move(const edit_list *edits, uint32_t offset)

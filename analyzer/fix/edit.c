@@ -221,7 +221,7 @@ void fixer_offer(struct fixer *f, edit_list *edits, bool safe, const char *chang
 
 	if (!edits->count || f->fixes->count >= FIX_MOST_CANDIDATES)
 		return;
-	fixed = fix_apply(&f->scratch, f->finding->source, edits);
+	fixed = fix_edited(&f->scratch, f->finding->source, edits);
 	if (!fixed)
 		return;
 	fix.title = title_of(f, fixed, edits);

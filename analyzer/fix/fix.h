@@ -2,10 +2,10 @@
 #define GRAPHLINT_FIX_FIX_H
 
 /* What a rule's advice means as edits of the source. Candidates are a pure
- * function of finding and text: each still parses, and nothing else is known of
- * it. fix_search tries them by replay and keeps what makes the curve better.
- * Edits of one fix do not overlap and are sorted; everything lives in the arena
- * that is given. */
+ * function of finding and text, and nothing is known of them: whether one still
+ * parses is seen when it is tried. fix_search tries them by replay and keeps what makes the curve
+ * better. Edits of one fix do not overlap and are sorted; everything lives in the arena that is
+ * given. */
 
 #include "analyzer/finding/finding.h"
 #include "analyzer/replay/replay.h"
@@ -19,6 +19,10 @@ void fix_candidates(struct arena *arena, const struct finding *finding, fix_list
 /* The text after the edits, as a source of its own; NULL: they overlap, or what
  * they leave does not parse. A notebook becomes one program. */
 struct source *fix_apply(struct arena *arena, const struct source *source, const edit_list *edits);
+/* The same, whether it parses or not. */
+struct source *fix_edited(struct arena *arena, const struct source *source, const edit_list *edits);
+/* Whether no more of it is broken than was before. */
+bool fix_is_sound(const struct source *fixed, const struct source *source);
 /* Where an offset of the old text is in the new one. */
 uint32_t fix_move(const edit_list *edits, uint32_t offset);
 /* Adds edits to sorted ones; false, and nothing is added, if any overlap. */

@@ -77,13 +77,14 @@ struct replay_result fix_replay(const struct replay_request *request, const edit
 {
 	struct replay_request edited = *request;
 	const struct source *source = request->module->source;
-	struct source *fixed = fix_apply(request->arena, source, edits);
+	struct source *fixed = fix_edited(request->arena, source, edits);
+	struct front_result lowered = {0};
 
 	if (fixed)
-		edited.module =
-		        python_front_end.lower(request->arena, request->names, fixed).module;
-	if (!fixed || !edited.module)
+		lowered = python_front_end.lower(request->arena, request->names, fixed);
+	if (!lowered.module || (lowered.has_error && !fix_is_sound(fixed, source)))
 		return (struct replay_result){0};
+	edited.module = lowered.module;
 	edited.line = moved_line(source, fixed, edits, before->loop_line);
 	edited.iterations = before->count;
 	edited.attempt = before->attempt;
