@@ -191,7 +191,9 @@ static void begin_again(struct replay *r)
 {
 	if (r->closing)
 		needs_end(r);
-	r->closing = r->vm->leaving = r->vm->turns = 0;
+	r->closing = 0;
+	r->vm->leaving = 0;
+	r->vm->turns = 0;
 	r->vm->halt = VM_RUNNING;
 	r->result->count = r->marks = 0;
 	places_reset(r);
