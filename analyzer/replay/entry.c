@@ -192,7 +192,7 @@ static void begin_again(struct replay *r)
 	if (r->closing)
 		needs_end(r);
 	r->closing = 0;
-	r->vm->leaving = 0;
+	r->vm->leaving = false;
 	r->vm->turns = 0;
 	r->vm->halt = VM_RUNNING;
 	r->result->count = r->marks = 0;
