@@ -124,6 +124,26 @@ START_TEST(large_models_are_counted)
 }
 END_TEST
 
+START_TEST(arrays_that_are_stood_in_for_become_tensors)
+{
+	struct arena arena = {0};
+	struct intern *names = intern_open();
+	struct replay_result r =
+	        run(&arena, names,
+	            "import numpy as np\nimport torch\n"
+	            "x = np.random.randn(6, 4).astype(np.float32)\nkept = []\n"
+	            "net = torch.nn.Linear(4, 1)\n"
+	            "for i in range(8):\n    kept.append(net(torch.from_numpy(x)).sum())\n",
+	            0, false);
+
+	ck_assert_msg(!r.error, "%s", r.error);
+	ck_assert(!r.exact);
+	ck_assert_int_eq(r.nodes.kind, REPLAY_LINEAR);
+	intern_close(names);
+	arena_release(&arena);
+}
+END_TEST
+
 /* --- what the library does not do as PyTorch does is said to be a stand-in */
 
 static const char *const simplified[] = {
@@ -237,6 +257,7 @@ Suite *replay_scripts_suite(void)
 	        scandir(GRAPHLINT_ROOT "/fixtures/replay/scripts", &scripts, is_script, alphasort);
 	tcase_add_loop_test(lazy, numbers_decide_only_when_they_are_there, 0, DEPENDING);
 	tcase_add_test(lazy, large_models_are_counted);
+	tcase_add_test(lazy, arrays_that_are_stood_in_for_become_tensors);
 	tcase_add_loop_test(lazy, what_is_simplified_is_named, 0, SIMPLIFIED);
 	tcase_add_loop_test(all, scripts_leak_until_put_right, 0,
 	                    script_count > 0 ? script_count : 1);

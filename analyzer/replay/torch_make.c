@@ -55,7 +55,8 @@ NATIVE(make_as_tensor)
 NATIVE(make_from_numpy)
 {
 	(void)n;
-	if (is_kind(a[0], K_UNKNOWN))
+	/* An array that is stood in for may be a tensor here. */
+	if (is_kind(a[0], K_UNKNOWN) || (is_kind(a[0], K_TENSOR) && !torch_of(vm)->exact))
 		return ref(a[0]);
 	if (!is_kind(a[0], K_ARRAY))
 		return rp_raise(vm, TY_TypeError, "expected np.ndarray (got %s)",
