@@ -204,7 +204,7 @@ bool op_run_celu(struct ag_frame *f)
 	double p[3] = {arg_f(f, 1), 1, 1};
 
 	maybe_inplace(f, 2);
-	return activate(f, ACT_celu, p, AG_NODE_None);
+	return activate(f, ACT_celu, p, AG_NODE_CeluResult);
 }
 
 bool op_run_gelu(struct ag_frame *f)
@@ -232,7 +232,7 @@ bool op_run_hardtanh(struct ag_frame *f)
 	double p[3] = {arg_f(f, 1), arg_f(f, 2), 0};
 
 	maybe_inplace(f, 3);
-	return activate(f, ACT_hardtanh, p, AG_NODE_HardtanhResult);
+	return activate(f, ACT_hardtanh, p, AG_NODE_None);
 }
 
 bool op_run_relu6(struct ag_frame *f)
@@ -433,6 +433,21 @@ bool bw_EluResult(struct ag_bw *b)
 		return true;
 	}
 	slope = op_where_n(c, op_le_n(c, r, 0), op_add_n(c, r, a * scale), scale);
+	B_SET(0, op_mul(c, B_GRAD, slope));
+	return true;
+}
+
+bool bw_CeluResult(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *r = B_SAVED(0), *slope;
+
+	if (ag_bw_is_blind(c, &r, 1)) {
+		B_SET(0, op_unknown_as(c, r));
+		return true;
+	}
+	slope = op_where_n(c, op_le_n(c, r, 0), op_add_n(c, op_mul_n(c, r, 1 / b->node->num[0]), 1),
+	                   1);
 	B_SET(0, op_mul(c, B_GRAD, slope));
 	return true;
 }

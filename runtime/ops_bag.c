@@ -85,15 +85,23 @@ static bool bags_read(struct ag_frame *f, struct bags *s)
 	       ag_fail(f->ctx, AG_ERR_RUNTIME, "include_last_offset needs an offset");
 }
 
+/* PyTorch's quick way to a sum does without bag_of. */
+static bool is_quick(const struct bags *s)
+{
+	return s->mode == BAG_SUM && s->skipped < 0 && s->weight->dtype != AG_F64;
+}
+
 /* bag_of is made one longer than it is, as in PyTorch. */
 static bool bags_extra(struct ag_ctx *ctx, struct bags *s)
 {
-	int64_t longer = s->indices->numel + 1, shape[2] = {s->count, s->width};
+	int64_t longer = is_quick(s) ? 0 : s->indices->numel + 1, shape[2] = {s->count, s->width};
 	struct ag_tensor *all = scoped(ctx, ag_make(ctx, AG_I64, 1, &longer, true));
 
 	if (!all)
 		return false;
-	s->bag_of = op_narrow(ctx, all, 0, 0, longer - 1);
+	longer -= longer > 0;
+	ag_set_shape(all, 1, &longer, NULL);
+	s->bag_of = all;
 	s->sizes = scoped(ctx, ag_make(ctx, AG_I64, 1, shape, true));
 	s->largest = scoped(ctx, ag_make(ctx, AG_I64, s->mode == BAG_MAX ? 2 : 1, shape, true));
 	return s->bag_of && s->sizes && s->largest;
@@ -170,14 +178,14 @@ static bool bags_fill(struct ag_frame *f, struct bags *s, struct ag_tensor *out)
 	struct bag_arrays a;
 	bool good;
 
-	if (!ag_ready(out, in, 4) || !ag_ready(s->bag_of, in, 2) || !ag_ready(s->sizes, in, 2) ||
-	    !ag_ready(s->largest, in, 3))
+	if (!ag_ready(out, in, 4) || (s->bag_of->numel && !ag_ready(s->bag_of, in, 2)) ||
+	    !ag_ready(s->sizes, in, 2) || !ag_ready(s->largest, in, 3))
 		return true;
 	a.indices = ag_plain_ints(s->indices);
 	a.offsets = ag_plain_ints(s->offsets);
 	a.weight = ag_plain(s->weight);
 	a.scales = s->scales ? ag_plain(s->scales) : NULL;
-	a.bag_of = ag_alloc((size_t)s->bag_of->numel + 1, sizeof(int64_t));
+	a.bag_of = ag_alloc((size_t)s->indices->numel + 1, sizeof(int64_t));
 	a.sizes = ag_alloc((size_t)s->count + 1, sizeof(int64_t));
 	a.largest = ag_alloc((size_t)s->largest->numel + 1, sizeof(int64_t));
 	a.out = ag_alloc((size_t)out->numel + 1, sizeof(double));
@@ -324,6 +332,27 @@ static struct ag_tensor *bag_scale_gradient(struct ag_bw *b, struct ag_tensor *c
 	return out;
 }
 
+static struct ag_tensor *bags_of(struct ag_ctx *ctx, const struct ag_tensor *indices,
+                                 struct ag_tensor *offsets)
+{
+	struct ag_tensor *out = scoped(ctx, ag_make(ctx, AG_I64, 1, &indices->numel, true));
+	int64_t *starts, *values, bag = 0, i;
+
+	if (!out || !offsets || !ag_ready1(out, offsets))
+		return out;
+	starts = ag_plain_ints(offsets);
+	values = ag_alloc((size_t)out->numel + 1, sizeof(*values));
+	for (i = 0; i < out->numel; i++) {
+		while (bag + 1 < offsets->numel && i >= starts[bag + 1])
+			bag++;
+		values[i] = bag;
+	}
+	ag_put_ints(out, values);
+	free(starts);
+	free(values);
+	return out;
+}
+
 bool bw_EmbeddingBag(struct ag_bw *b)
 {
 	struct ag_tensor *in[5] = {B_SAVED(0), B_SAVED(2), B_SAVED(3), B_SAVED(4), B_GRAD}, *out;
@@ -332,6 +361,10 @@ bool bw_EmbeddingBag(struct ag_bw *b)
 	int64_t shape[2] = {b->node->ints[0], ag_size(B_GRAD, 1)};
 
 	if (!in[0] || !in[1] || !in[2] || !in[3] || (scaled && !scales))
+		return false;
+	if (in[1]->numel < in[0]->numel)
+		in[1] = bags_of(B_CTX, in[0], B_SAVED(1));
+	if (!in[1])
 		return false;
 	if (B_WANT(0)) {
 		out = op_zeros(B_CTX, (enum ag_dtype)B_GRAD->dtype, 2, shape);

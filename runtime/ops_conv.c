@@ -196,6 +196,7 @@ static void conv_room(struct ag_ctx *ctx, const struct conv *c, const struct ag_
                       const struct ag_tensor *w, const struct ag_tensor *small)
 {
 	int64_t area = ag_count(c->nd, small->shape + 2), field = ag_count(c->nd, w->shape + 2);
+	double columns = (double)x->shape[0] * (double)x->shape[1] * (double)field * (double)area;
 	bool known = !uses_onednn(c, x, w) && c->nd < 3 && !c->transposed && c->groups == 1;
 	bool spread = field > 1;
 	int d;
@@ -206,9 +207,9 @@ static void conv_room(struct ag_ctx *ctx, const struct conv *c, const struct ag_
 	}
 	if (!known)
 		ctx->memory.unsized++;
-	else if (spread)
-		ag_transient(ctx, x->shape[0] * x->shape[1] * field * area *
-		                          (int64_t)ag_dtype_size((enum ag_dtype)x->dtype));
+	else if (spread && columns < (double)AG_MOST_ELEMENTS)
+		ag_transient(ctx,
+		             (int64_t)columns * (int64_t)ag_dtype_size((enum ag_dtype)x->dtype));
 }
 
 bool op_run_convolution(struct ag_frame *f)

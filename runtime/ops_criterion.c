@@ -6,11 +6,12 @@
 #include "runtime/op.h"
 #include "runtime/shape.h"
 
+/* In place, as PyTorch's losses do it. */
 static struct ag_tensor *clamp_min(struct ag_ctx *c, struct ag_tensor *x, double low)
 {
 	struct ag_value v[2] = {ag_arg(x), ag_float(low)};
 
-	return op_call(c, AG_OP_clamp_min, v, 2);
+	return x ? op_inplace(c, AG_OP_clamp_min, v, 2) : NULL;
 }
 
 /* tensor + number and number - tensor as C++ writes them */
@@ -283,6 +284,7 @@ bool op_run_triplet_margin_loss(struct ag_frame *f)
 	struct ag_ctx *c = f->ctx;
 	struct ag_tensor *anchor = arg_t(f, 0), *positive = arg_t(f, 1), *negative = arg_t(f, 2);
 	struct ag_tensor *near, *far, *out;
+	struct ag_value v[2];
 	double p = arg_f(f, 4), eps = arg_f(f, 5);
 	enum ag_loss_reduction r;
 
@@ -298,7 +300,9 @@ bool op_run_triplet_margin_loss(struct ag_frame *f)
 	far = old_distance(c, anchor, negative, p, eps);
 	if (arg_b(f, 6))
 		far = op_minimum(c, far, old_distance(c, positive, negative, p, eps));
-	out = clamp_min(c, op_sub(c, plus(c, near, arg_f(f, 3)), far), 0);
+	v[0] = ag_arg(op_sub(c, plus(c, near, arg_f(f, 3)), far));
+	v[1] = ag_float(0);
+	out = op_call(c, AG_OP_clamp_min, v, 2);
 	return ag_give_ref(f, ag_reduce_loss(c, out, r));
 }
 

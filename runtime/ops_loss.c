@@ -65,6 +65,19 @@ static void reduce_data(struct ag_tensor *out, const double *full, int64_t n,
 	ag_fill_data(out, r == AG_REDUCE_MEAN ? sum / (double)n : sum);
 }
 
+/* What the kernel takes beside the result and the unreduced loss, or the two in one storage. */
+static int64_t room_of(enum ag_node_kind kind, const struct ag_tensor *full,
+                       enum ag_loss_reduction r)
+{
+	int64_t bytes = (int64_t)full->storage->bytes, mean = r == AG_REDUCE_MEAN ? AG_DIVISOR : 0;
+
+	if (kind == AG_NODE_MseLoss || kind == AG_NODE_SmoothL1Loss || kind == AG_NODE_BceLogits)
+		return bytes + mean;
+	if (kind == AG_NODE_BinaryCrossEntropy)
+		return (int64_t)ag_dtype_size((enum ag_dtype)full->dtype) + mean;
+	return kind == AG_NODE_SoftMarginLoss ? bytes : mean;
+}
+
 /* A loss of x, y and optional weights; `roomy`: the storage stays unreduced. */
 static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag_tensor *const *in,
                            int nin, uint32_t edges, ag_map_fn *fn, const double *p,
@@ -92,11 +105,7 @@ static bool pointwise_loss(struct ag_frame *f, enum ag_node_kind kind, struct ag
 	if (r != AG_REDUCE_NONE) {
 		values = ag_plain(full);
 		ag_set_shape(out, 0, NULL, NULL);
-		if (roomy)
-			ag_transient(f->ctx, (int64_t)full->storage->bytes +
-			                             (r == AG_REDUCE_MEAN ? AG_DIVISOR : 0));
-		else if (r == AG_REDUCE_MEAN)
-			ag_transient(f->ctx, AG_DIVISOR);
+		ag_transient(f->ctx, room_of(kind, full, r));
 		if (values && out->storage->data)
 			reduce_data(out, values, in[0]->numel, r);
 		else
@@ -706,6 +715,10 @@ bool bw_SoftMarginLoss(struct ag_bw *b)
 
 	if (!x || !y)
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, B_GRAD}, 2)) {
+		B_SET(0, op_unknown_as(c, x));
+		return true;
+	}
 	s = op_sigmoid(c, op_neg(c, op_mul(c, x, y)));
 	B_SET(0, op_mul(c, op_neg(c, op_mul(c, y, s)), scaled(b, x)));
 	return true;

@@ -607,7 +607,7 @@ bool bw_GroupNorm(struct ag_bw *b)
 		for (d = 1; d < 3; d++)
 			B_SET((uint32_t)d, scoped(c, ag_make(c, (enum ag_dtype)(w ? w : x)->dtype,
 			                                     1, shape, false)));
-		ag_transient(c, 2 * bytes_of(mean->numel * x->shape[1] / b->node->ints[0], x));
+		ag_transient(c, 2 * bytes_of(x->shape[0] * x->shape[1], x));
 		return true;
 	}
 	widen(c, &x, &w, &g, &mean, &rstd);

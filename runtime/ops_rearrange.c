@@ -174,6 +174,43 @@ bool bw_Flip(struct ag_bw *b)
 	return true;
 }
 
+static int64_t shuffled_source(const struct ag_tensor *a, const int64_t *index, const int64_t *p)
+{
+	int64_t at = a->offset, size = a->shape[1] / p[0];
+	int d;
+
+	for (d = 0; d < a->ndim; d++)
+		at += (d == 1 ? index[1] % p[0] * size + index[1] / p[0] : index[d]) *
+		      a->strides[d];
+	return at;
+}
+
+bool op_run_channel_shuffle(struct ag_frame *f)
+{
+	const struct ag_tensor *a = arg_t(f, 0);
+	int64_t groups[1] = {arg_i(f, 1)};
+
+	if (a->ndim < 3)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "channel_shuffle expects input with > 2 dims, but got input with "
+		               "sizes of %d dims",
+		               a->ndim);
+	if (groups[0] < 1 || a->shape[1] % groups[0])
+		return ag_fail(f->ctx, AG_ERR_RUNTIME,
+		               "Number of channels must be divisible by groups. Got %lld channels "
+		               "and %lld groups.",
+		               (long long)a->shape[1], (long long)groups[0]);
+	return same_shape_op(f, AG_NODE_ChannelShuffle, AG_PRESERVE, shuffled_source, groups, 1);
+}
+
+bool bw_ChannelShuffle(struct ag_bw *b)
+{
+	struct ag_value v[2] = {ag_arg(B_GRAD), ag_int(B_GRAD->shape[1] / b->node->ints[0])};
+
+	B_SET(0, op_call(B_CTX, AG_OP_channel_shuffle, v, 2));
+	return true;
+}
+
 static int64_t roll_source(const struct ag_tensor *a, const int64_t *index, const int64_t *p)
 {
 	int64_t at = a->offset, from;

@@ -96,6 +96,25 @@ static bool interpolate_area(struct ag_frame *f, const struct spatial *s)
 	return out && ag_give_ref(f, out);
 }
 
+/* The kernel keeps a place and a weight for each element that a line of the result is made of.
+ * Small images go through a copy with channels last, there and back. */
+static void resample_room(struct ag_ctx *ctx, const struct spatial *s, const struct ag_tensor *x)
+{
+	int64_t size = (int64_t)ag_dtype_size((enum ag_dtype)x->dtype), bytes = 0, taps = 1;
+	int64_t result = x->shape[0] * x->shape[1] * ag_count((int)s->nd, s->out) * size;
+	int d;
+
+	if (s->kind == SPATIAL_CUBIC)
+		taps = 4;
+	else if (s->kind == SPATIAL_LINEAR)
+		taps = 2;
+	for (d = 0; d < s->nd; d++)
+		bytes += taps * s->out[d] * ((int64_t)sizeof(int64_t) + size);
+	if (s->nd == 2 && taps < 4 && s->out[0] + s->out[1] <= 128)
+		bytes = x->shape[1] > 1 && !ag_suggests_last(x) ? x->numel * size + result : 0;
+	ag_transient(ctx, bytes);
+}
+
 bool op_run_interpolate(struct ag_frame *f)
 {
 	struct ag_tensor *x = arg_t(f, 0);
@@ -119,7 +138,10 @@ bool op_run_interpolate(struct ag_frame *f)
 		    s.nd > modes[i].last)
 			continue;
 		s.kind = modes[i].kind;
-		return give_map(f, &s, shape, x->ndim, modes[i].node[s.nd - 1], false, false);
+		if (!give_map(f, &s, shape, x->ndim, modes[i].node[s.nd - 1], false, false))
+			return false;
+		resample_room(f->ctx, &s, x);
+		return true;
 	}
 	return ag_fail(f->ctx, AG_ERR_RUNTIME, "this mode is not for %d-dimensional input",
 	               x->ndim);

@@ -383,13 +383,35 @@ static struct ag_tensor *dropped(struct stack *s, struct ag_tensor *x, double p)
 	return out;
 }
 
+/* Of a layer its result and its states are left. */
+static struct ag_tensor *close_layer(struct stack *s, size_t mark, uint32_t first,
+                                     struct ag_tensor *x)
+{
+	uint32_t i, end = first + s->directions;
+
+	for (i = first; i < end; i++) {
+		if (s->final_h[i])
+			ag_retain(s->final_h[i]);
+		if (s->final_c[i])
+			ag_retain(s->final_c[i]);
+	}
+	x = ag_scope_keep(s->f->ctx, mark, x);
+	for (i = first; i < end; i++) {
+		scoped(s->f->ctx, s->final_h[i]);
+		scoped(s->f->ctx, s->final_c[i]);
+	}
+	return x;
+}
+
 static struct ag_tensor *run_layers(struct stack *s)
 {
 	double p = arg_f(s->f, 5);
 	struct ag_tensor *x = s->x, *out[2];
 	uint32_t layer, d;
+	size_t mark;
 
 	for (layer = 0; layer < s->layers; layer++) {
+		mark = ag_scope_open(s->f->ctx);
 		for (d = 0; d < s->directions; d++) {
 			if (!run_direction(s, x, layer * s->directions + d, &out[d]))
 				return NULL;
@@ -397,6 +419,7 @@ static struct ag_tensor *run_layers(struct stack *s)
 		x = s->directions == 2 ? joined(s->f->ctx, AG_OP_cat, out, 2, -1) : out[0];
 		if (x && p > 0 && arg_b(s->f, 6) && layer + 1 < s->layers)
 			x = dropped(s, x, p);
+		x = close_layer(s, mark, layer * s->directions, x);
 		if (!x)
 			return NULL;
 	}

@@ -236,7 +236,10 @@ bool op_run_glu(struct ag_frame *f)
 		               "Halving dimension must be even, but dimension %d is size %lld", dim,
 		               (long long)(a->ndim ? a->shape[dim] : 1));
 	mode = ag_no_grad(f->ctx);
-	out = halves(f->ctx, a, dim, &x, &y) ? op_mul(f->ctx, x, op_sigmoid(f->ctx, y)) : NULL;
+	if (!halves(f->ctx, a, dim, &x, &y))
+		out = NULL;
+	else
+		out = op_mul(f->ctx, x, ag_has_data(a) ? op_sigmoid(f->ctx, y) : y);
 	ag_set_grad_mode(f->ctx, mode);
 	if (!out)
 		return false;
@@ -256,6 +259,10 @@ bool bw_Glu(struct ag_bw *b)
 
 	if (!a || !halves(c, a, (int)b->node->ints[0], &x, &y))
 		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){a, B_GRAD}, 2)) {
+		B_SET(0, op_unknown_as(c, a));
+		return true;
+	}
 	s = op_sigmoid(c, y);
 	parts[0] = ag_arg(op_mul(c, B_GRAD, s));
 	parts[1] =
@@ -412,10 +419,12 @@ bool op_run_feature_dropout(struct ag_frame *f)
 	return dropout(f, true);
 }
 
-bool op_run_alpha_dropout(struct ag_frame *f)
+static bool alpha_dropout(struct ag_frame *f, bool channels)
 {
 	struct ag_ctx *c = f->ctx;
 	struct ag_tensor *a = arg_t(f, 0), *keep;
+	int64_t shape[AG_MAX_DIMS];
+	int d;
 	double p = arg_f(f, 1), alpha = 1.7580993408473766, scale;
 
 	if (p < 0 || p > 1)
@@ -423,12 +432,25 @@ bool op_run_alpha_dropout(struct ag_frame *f)
 		               "dropout probability has to be between 0 and 1, but got %g", p);
 	if (!arg_b(f, 2) || p == 0 || !a->numel)
 		return ag_give_ref(f, a);
-	keep = op_gt_n(c, noise_of(c, a, p, a->ndim, a->shape), 0);
+	memcpy(shape, a->shape, sizeof(shape));
+	for (d = 2; channels && d < a->ndim; d++)
+		shape[d] = 1;
+	keep = op_gt_n(c, noise_of(c, a, p, a->ndim, shape), 0);
 	scale = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
 	keep = op_mul_number(c, op_cast(c, keep, (enum ag_dtype)a->dtype), scale);
 	return ag_give_ref(f, op_add(c, op_mul(c, a, keep),
 	                             op_add_n(c, op_mul_number(c, keep, alpha),
 	                                      alpha * scale * p - alpha * scale)));
+}
+
+bool op_run_alpha_dropout(struct ag_frame *f)
+{
+	return alpha_dropout(f, false);
+}
+
+bool op_run_feature_alpha_dropout(struct ag_frame *f)
+{
+	return alpha_dropout(f, true);
 }
 
 /* ---- draws from probabilities */

@@ -399,7 +399,9 @@ struct ag_tensor *spatial_run(struct ag_ctx *ctx, const struct spatial *s, struc
                               int ndim, const int64_t *shape, enum ag_node_kind kind, bool saves,
                               bool adjoint)
 {
-	struct ag_tensor *out = make_result(ctx, x, ndim, shape, kind == AG_NODE_Col2im);
+	bool folds = kind == AG_NODE_Col2im ||
+	             (kind == AG_NODE_SparseMap && s->kind == SPATIAL_COLUMNS && adjoint);
+	struct ag_tensor *out = make_result(ctx, x, ndim, shape, folds);
 	struct ag_node *node;
 
 	if (!out)

@@ -35,6 +35,7 @@ static const char *const programs[] = {
         "torch_autocast_fixed",
         "torch_autocast_regions",
         "torch_autocast_scaler",
+        "torch_layers",
         "torch_schedulers",
         "torch_reparametrized",
         "torch_attention",
@@ -184,8 +185,8 @@ static uint32_t compare_all_series(bool values)
 
 START_TEST(memory_is_pytorchs)
 {
-	ck_assert_uint_eq(compare_all_series(true), 66);
-	ck_assert_uint_eq(compare_all_series(false), 66);
+	ck_assert_uint_eq(compare_all_series(true), 71);
+	ck_assert_uint_eq(compare_all_series(false), 71);
 }
 END_TEST
 

@@ -5,26 +5,22 @@
 
 Per program: live bytes, storages, tensors and autograd nodes at the end of every
 iteration of its main loop must be equal, and so must what it prints (numbers with
-a point to 1e-4). Without operands it takes the project's own programs; with
---write it leaves the table in FILE. To be run by a Python that has PyTorch, with
+a point to 1e-4). Without operands it takes the project's own programs and those
+of conformance_layers.py; with --write it leaves the tables in FILE. To be run by a Python that has PyTorch, with
 build/graphlint or $GRAPHLINT built. Exit status 1 when something differs.
 """
 
 import argparse
-import json
-import multiprocessing
 import multiprocessing.pool
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
-import measure
+import conformance_layers
+import layer_rows
+from side_by_side import ROOT, SERIES, last_line, replay, run_under_torch
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 OWN = ["fixtures/tour", "fixtures/replay", "fixtures"]
-SERIES = ["live_bytes", "storages", "tensors", "nodes"]
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 HEAD = """# Conformance
@@ -36,41 +32,6 @@ the autograd nodes; all must be equal. So must what the program prints: text, in
 a point to 1e-4. The verdicts are functions of the series, so equal series give equal verdicts.
 
 """
-
-
-def replay(path):
-    """The replay to the program's end, as JSON; a text: why there is none."""
-    program = os.environ.get("GRAPHLINT", str(ROOT / "build/graphlint"))
-    done = subprocess.run([program, "replay", "--format", "json", "--output", str(path)],
-                          capture_output=True, text=True, timeout=300, check=False)
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        return done.stderr.strip() or "no JSON"
-
-
-def run_child(path, line, pipe):
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    pipe.send(measure.run(str(path), line))
-    pipe.close()
-    os._exit(0)
-
-
-def run_under_torch(path, line, seconds=300):
-    """In a fork, so that PyTorch is imported once."""
-    here, there = multiprocessing.Pipe(False)
-    child = multiprocessing.get_context("fork").Process(target=run_child, args=(path, line, there))
-    child.start()
-    there.close()
-    try:
-        result = here.recv() if here.poll(seconds) else None
-    except EOFError:
-        result = None
-    child.kill()
-    child.join()
-    return result or {"error": "it did not end, or crashed"}
 
 
 def same_number(got, want):
@@ -94,10 +55,6 @@ def series_difference(got, want):
         if a != b:
             return "step %d: %d, PyTorch %d" % (step, a, b)
     return None if len(got) == len(want) else "%d steps, PyTorch %d" % (len(got), len(want))
-
-
-def last_line(error):
-    return error.strip().split("\n")[-1]
 
 
 def compare(path):
@@ -164,7 +121,7 @@ def table(rows):
     return "\n".join(lines) + "\n"
 
 
-def write(file, rows, left_out):
+def write(file, rows, left_out, layers):
     versions = sorted({row["torch"] for row in rows})
     text = HEAD % ", ".join(versions)
     own = [row for row in rows if "/" in row["name"]]
@@ -174,6 +131,7 @@ def write(file, rows, left_out):
             text += "## %s\n\n%d, of which %d are equal in everything.\n\n" % (
                 title, len(part), sum(not row["differs"] for row in part))
             text += table(part) + "\n"
+    text += conformance_layers.section(layers)
     if left_out:
         text += "Not compared, because PyTorch does not run them:\n\n"
         text += "".join("* `%s`: %s\n" % (row["name"], row["left_out"]) for row in left_out)
@@ -200,8 +158,11 @@ def main():
             print("%s: %s: %s" % (row["name"], what, difference))
     for row in left_out:
         print("%s: not compared: %s" % (row["name"], row["left_out"]))
+    layers = []
+    if options.write or not options.operands:
+        layers = conformance_layers.compare_all(layer_rows.ROWS, options.jobs)
     if options.write:
-        write(options.write, rows, left_out)
+        write(options.write, rows, left_out, layers)
     equal = sum(not row["differs"] for row in rows)
     known = [row for row in rows if row["name"] in KNOWN_TO_DIFFER]
     stale = [row["name"] for row in known if not row["differs"]]
@@ -209,6 +170,10 @@ def main():
         print("%s: is equal now: take it out of KNOWN_TO_DIFFER" % name)
     known = len(known) - len(stale)
     wrong = len(rows) - equal - known + len(stale)
+    if layers:
+        found = conformance_layers.problems(layers)
+        print("".join(text + "\n" for text in found), end="")
+        equal, wrong = equal + len(layers) - len(found), wrong + len(found)
     print("%d passed, %d failed, %d skipped: known to differ" % (equal - len(stale), wrong, known))
     return 0 if equal and not wrong else 1
 

@@ -13,22 +13,23 @@ import argparse
 import sys
 
 import conformance
+from side_by_side import ROOT, SERIES, replay, run_under_torch
 
 # What a program's kernels take for themselves is not modelled, and so its peak is not equal.
 NO_PEAK = ("memory_flat", "memory_list", "memory_second", "torch_autocast_scaler")
-FOLDER = conformance.ROOT / "fixtures/replay"
+FOLDER = ROOT / "fixtures/replay"
 TABLE = FOLDER / "memory.txt"
 
 
 def measured(name):
     """The program's output and its rows."""
     path = FOLDER / (name + ".py")
-    ours = conformance.replay(path)
+    ours = replay(path)
     line = ours["loop"]["line"] if isinstance(ours, dict) and ours.get("loop") else 0
-    real = conformance.run_under_torch(path, line)
+    real = run_under_torch(path, line)
     if real["error"]:
         sys.exit("%s: %s" % (name, real["error"]))
-    keys = conformance.SERIES + ([] if name in NO_PEAK else ["peak_bytes"])
+    keys = SERIES + ([] if name in NO_PEAK else ["peak_bytes"])
     rows = ["%s %s %s\n" % (name, key, " ".join(map(str, real[key]))) for key in keys if real[key]]
     return real["output"], rows
 

@@ -36,3 +36,74 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         y_hard = torch.zeros_like(logits).scatter_(dim, index, 1.0)
         return y_hard - y_soft.detach() + y_soft
     return y_soft
+
+
+def _pair(n, value):
+    return value if isinstance(value, (tuple, list)) else (value,) * n
+
+
+def _root_of_powers(mean, count, norm_type):
+    return (torch.sign(mean) * torch.nn.functional.relu(torch.abs(mean))).mul(count).pow(1.0 / norm_type)
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    mean = torch.nn.functional.avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return _root_of_powers(mean, _pair(1, kernel_size)[0], norm_type)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    height, width = _pair(2, kernel_size)
+    mean = torch.nn.functional.avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return _root_of_powers(mean, height * width, norm_type)
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    depth, height, width = _pair(3, kernel_size)
+    mean = torch.nn.functional.avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return _root_of_powers(mean, depth * height * width, norm_type)
+
+
+def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
+    F = torch.nn.functional
+    if input.numel() == 0:
+        return input
+    div = input.mul(input)
+    if input.dim() == 3:
+        div = F.pad(div.unsqueeze(1), (0, 0, size // 2, (size - 1) // 2))
+        div = F.avg_pool2d(div, (size, 1), stride=1).squeeze(1)
+    else:
+        sizes = input.size()
+        div = div.view(sizes[0], 1, sizes[1], sizes[2], -1)
+        div = F.pad(div, (0, 0, 0, 0, size // 2, (size - 1) // 2))
+        div = F.avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1).view(sizes)
+    return input / div.mul(alpha).add(k).pow(beta)
+
+
+def _reduced(loss, reduction):
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
+                                      reduction="mean"):
+    distance = torch.nn.functional.pairwise_distance if distance_function is None else distance_function
+    far = distance(anchor, negative)
+    near = distance(anchor, positive)
+    if swap:
+        far = torch.minimum(far, distance(positive, negative))
+    return _reduced(torch.clamp_min(margin + near - far, 0), reduction)
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    F = torch.nn.functional
+    loss = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    return _reduced(loss.sum(dim=input.dim() - 1) / input.size(input.dim() - 1), reduction)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    return torch.nn.functional.interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    return torch.nn.functional.interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

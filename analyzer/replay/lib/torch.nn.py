@@ -43,6 +43,29 @@ class Linear(Module):
                                                              self.bias is not None)
 
 
+# A layer that learns its sizes from its first input; then it is an ordinary one.
+def _grown(layer, become, **shapes):
+    for name, shape in shapes.items():
+        at = getattr(layer, name)
+        if at is not None:
+            at.data = torch.empty(shape, dtype=at.dtype)
+    layer.__class__ = become
+    layer.reset_parameters()
+    return layer
+
+
+class LazyLinear(Linear):
+    def __init__(self, out_features, bias=True, device=None, dtype=None):
+        super().__init__(0, out_features, bias, device, dtype)
+
+    def reset_parameters(self):
+        pass
+
+    def forward(self, input):
+        self.in_features = input.shape[-1]
+        return _grown(self, Linear, weight=(self.out_features, self.in_features)).forward(input)
+
+
 class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
@@ -401,8 +424,13 @@ class _ConvNd(Module):
         if self.padding_mode == "zeros":
             return input, self.padding
         pads = []
-        for p in reversed(self.padding):
-            pads += [p, p]
+        for i in reversed(range(self._dims)):
+            if self.padding == "same":
+                total = self.dilation[i] * (self.kernel_size[i] - 1)
+                pads += [total // 2, total - total // 2]
+            else:
+                p = 0 if self.padding == "valid" else self.padding[i]
+                pads += [p, p]
         return F.pad(input, pads, mode=self.padding_mode), 0
 
     def extra_repr(self):
@@ -473,6 +501,44 @@ class ConvTranspose3d(_ConvTransposeNd):
     def forward(self, input, output_size=None):
         return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
                                   self.groups, self.dilation)
+
+
+class _LazyConv:
+    def __init__(self, *args, **kwargs):
+        super().__init__(0, *args, **kwargs)
+
+    def reset_parameters(self):
+        pass
+
+    def forward(self, input, *args):
+        self.in_channels = input.shape[-self._dims - 1]
+        shape = list(self.weight.shape)
+        shape[0 if self._transposed else 1] = self.in_channels // (1 if self._transposed else self.groups)
+        return _grown(self, self._become, weight=shape).forward(input, *args)
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    _become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    _become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    _become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    _become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    _become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    _become = ConvTranspose3d
 
 
 class _Pool(Module):
@@ -574,6 +640,39 @@ class AdaptiveMaxPool2d(_AdaptivePool):
         return F.adaptive_max_pool2d(input, self.output_size)
 
 
+class AdaptiveMaxPool3d(_AdaptivePool):
+    def forward(self, input):
+        return F.adaptive_max_pool3d(input, self.output_size)
+
+
+class _LPPool(Module):
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def extra_repr(self):
+        return "norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s" % (
+            self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool1d(_LPPool):
+    def forward(self, input):
+        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool2d(_LPPool):
+    def forward(self, input):
+        return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool3d(_LPPool):
+    def forward(self, input):
+        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
 class _NormBase(Module):
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None,
                  dtype=None):
@@ -666,6 +765,55 @@ class InstanceNorm2d(_InstanceNorm):
 
 class InstanceNorm3d(_InstanceNorm):
     pass
+
+
+class _LazyNorm:
+    def __init__(self, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+        super().__init__(0, eps, momentum, affine, track_running_stats, device, dtype)
+
+    def forward(self, input):
+        self.num_features = input.shape[1]
+        n = (self.num_features,)
+        return _grown(self, self._become, weight=n, bias=n, running_mean=n, running_var=n).forward(input)
+
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    _become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    _become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    _become = BatchNorm3d
+
+
+class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
+    _become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
+    _become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
+    _become = InstanceNorm3d
+
+
+class LocalResponseNorm(Module):
+    def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0):
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input):
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return "%s, alpha=%s, beta=%s, k=%s" % (self.size, self.alpha, self.beta, self.k)
 
 
 class LayerNorm(Module):
@@ -999,6 +1147,54 @@ class PReLU(Module):
         return "num_parameters=%d" % self.num_parameters
 
 
+class Softshrink(Module):
+    def __init__(self, lambd=0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input):
+        return F.softshrink(input, self.lambd)
+
+    def extra_repr(self):
+        return str(self.lambd)
+
+
+class Hardshrink(Module):
+    def __init__(self, lambd=0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input):
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self):
+        return str(self.lambd)
+
+
+class Threshold(Module):
+    def __init__(self, threshold, value, inplace=False):
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self):
+        return "threshold=%s, value=%s%s" % (self.threshold, self.value, ", inplace=True" if self.inplace else "")
+
+
+class Softmax2d(Module):
+    def forward(self, input):
+        return F.softmax(input, -3)
+
+
+class FeatureAlphaDropout(_Dropout):
+    def forward(self, input):
+        return F.feature_alpha_dropout(input, self.p, self.training)
+
+
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
@@ -1058,6 +1254,10 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input, target):
         return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    pass
 
 
 class BCELoss(_WeightedLoss):
@@ -1125,6 +1325,35 @@ class TripletMarginLoss(_Loss):
                                      swap=self.swap, reduction=self.reduction)
 
 
+class TripletMarginWithDistanceLoss(_Loss):
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+        super().__init__(reduction=reduction)
+        self.distance_function = distance_function
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor, positive, negative):
+        return F.triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=self.distance_function,
+                                                   margin=self.margin, swap=self.swap, reduction=self.reduction)
+
+
+class PoissonNLLLoss(_Loss):
+    def __init__(self, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input, target):
+        return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
+                                  reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    def forward(self, input, target):
+        return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+
 class GaussianNLLLoss(_Loss):
     def __init__(self, *, full=False, eps=1e-06, reduction="mean"):
         super().__init__(reduction=reduction)
@@ -1180,6 +1409,65 @@ class Upsample(Module):
         return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
 
 
+class UpsamplingNearest2d(Upsample):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "bilinear", True)
+
+
+class PixelUnshuffle(Module):
+    def __init__(self, downscale_factor):
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input):
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self):
+        return "downscale_factor=%s" % self.downscale_factor
+
+
+class ChannelShuffle(Module):
+    def __init__(self, groups):
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input):
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self):
+        return "groups=%s" % self.groups
+
+
+class Fold(Module):
+    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
+        super().__init__()
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input):
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+
+class Unfold(Module):
+    def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input):
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+
 class PixelShuffle(Module):
     def __init__(self, upscale_factor):
         super().__init__()
@@ -1232,6 +1520,51 @@ class ReplicationPad2d(_Pad):
 def _run_packed(module, sequence, hx):
     from torch.nn.utils import rnn
     return rnn._run_packed(module, sequence, hx)
+
+
+class ZeroPad1d(_Pad):
+    _mode = "constant"
+    _dims = 1
+
+
+class ReplicationPad1d(_Pad):
+    _mode = "replicate"
+    _dims = 1
+
+
+class CircularPad1d(_Pad):
+    _mode = "circular"
+    _dims = 1
+
+
+class CircularPad2d(_Pad):
+    _mode = "circular"
+    _dims = 2
+
+
+class ZeroPad3d(_Pad):
+    _mode = "constant"
+    _dims = 3
+
+
+class ConstantPad3d(_Pad):
+    _mode = "constant"
+    _dims = 3
+
+
+class ReflectionPad3d(_Pad):
+    _mode = "reflect"
+    _dims = 3
+
+
+class ReplicationPad3d(_Pad):
+    _mode = "replicate"
+    _dims = 3
+
+
+class CircularPad3d(_Pad):
+    _mode = "circular"
+    _dims = 3
 
 
 class _RNNBase(Module):
@@ -1308,6 +1641,8 @@ class _RNNBase(Module):
 
     def extra_repr(self):
         s = "%d, %d" % (self.input_size, self.hidden_size)
+        if self.proj_size:
+            s += ", proj_size=%d" % self.proj_size
         if self.num_layers != 1:
             s += ", num_layers=%d" % self.num_layers
         if self.batch_first:

@@ -178,7 +178,7 @@ def _gradient(p, group):
         return None
     if group.get("maximize"):
         grad = -grad
-    if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+    if group.get("weight_decay") and not group.get("decoupled_weight_decay"):
         grad = grad.add(p, alpha=group["weight_decay"])
     return grad
 
@@ -361,6 +361,167 @@ class Adamax(Optimizer):
             state["exp_inf"].copy_(torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"])))
             clr = group["lr"] / (1 - beta1 ** _to_float(state["step"]))
             p.addcdiv_(state["exp_avg"], state["exp_inf"], value=-clr)
+
+
+class ASGD(Optimizer):
+    def __init__(self, params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None,
+                 maximize=False, differentiable=False, capturable=False):
+        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay,
+                                      foreach=foreach, maximize=maximize, differentiable=differentiable,
+                                      capturable=capturable))
+
+    def _number(self, value):
+        made = torch.tensor(float(value), dtype=torch.float32)
+        _torch.set_kind(made, "optimizer")
+        return made
+
+    def _update(self, group):
+        lr, lambd = _to_float(group["lr"]), group["lambd"]
+        for p in group["params"]:
+            grad = _gradient(p, group)
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["eta"] = self._number(lr)
+                state["mu"] = self._number(1)
+                state["ax"] = self._new(p)
+            state["step"].add_(1)
+            step, eta, mu = state["step"].item(), state["eta"].item(), state["mu"].item()
+            p.mul_(1 - lambd * eta)
+            p.add_(grad, alpha=-eta)
+            if mu != 1:
+                state["ax"].add_(p.sub(state["ax"]).mul_(mu))
+            else:
+                state["ax"].copy_(p)
+            state["eta"].copy_(torch.tensor(lr / ((1 + lambd * lr * step) ** group["alpha"])))
+            state["mu"].copy_(torch.tensor(1 / max(1, step - group["t0"])))
+
+
+class Rprop(Optimizer):
+    def __init__(self, params, lr=0.01, etas=(0.5, 1.2), step_sizes=(1e-06, 50), *, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
+        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
+                                      differentiable=differentiable, capturable=capturable))
+
+    def _update(self, group):
+        less, more = group["etas"]
+        for p in group["params"]:
+            grad = _gradient(p, group)
+            if grad is None:
+                continue
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["prev"] = self._new(p)
+                state["step_size"] = self._new(p, _to_float(group["lr"]))
+            state["step"].add_(1)
+            sign = grad.mul(state["prev"]).sign()
+            sign = torch.where(sign > 0, more, torch.where(sign < 0, less, 1.0)).to(p.dtype)
+            state["step_size"].mul_(sign).clamp_(*group["step_sizes"])
+            grad = torch.where(sign == less, 0.0, grad).to(p.dtype)
+            p.addcmul_(grad.sign(), state["step_size"], value=-1)
+            state["prev"].copy_(grad)
+
+
+class Adafactor(Optimizer):
+    def __init__(self, params, lr=0.01, beta2_decay=-0.8, eps=(None, 0.001), d=1.0, weight_decay=0.0, *, foreach=None,
+                 maximize=False):
+        super().__init__(params, dict(lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay,
+                                      foreach=foreach, maximize=maximize))
+
+    def _sums(self, p, dim):
+        shape = list(p.shape)
+        shape[dim] = 1
+        made = torch.zeros(shape, dtype=p.dtype)
+        _torch.set_kind(made, "optimizer")
+        return made
+
+    def _update(self, group):
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if group["maximize"]:
+                grad = -grad
+            state = self.state[p]
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                if grad.dim() > 1:
+                    state["row_var"] = self._sums(p, -1)
+                    state["col_var"] = self._sums(p, -2)
+                else:
+                    state["variance"] = self._new(p)
+            self._move(p, grad, state, group, lr)
+
+    def _move(self, p, grad, state, group, lr):
+        eps1, eps2 = group["eps"]
+        if eps1 is None:
+            eps1 = torch.finfo(p.dtype).eps
+        state["step"].add_(1)
+        step = state["step"].item()
+        share = step ** group["beta2_decay"]
+        alpha = max(eps2, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / step ** 0.5)
+        if group["weight_decay"] != 0:
+            p.mul_(1 - lr * group["weight_decay"])
+        if grad.dim() > 1:
+            rows, columns = state["row_var"], state["col_var"]
+            rows.lerp_(torch.norm(grad, dim=-1, keepdim=True).square_().div_(grad.size(-1)), share)
+            columns.lerp_(torch.norm(grad, dim=-2, keepdim=True).square_().div_(grad.size(-2)), share)
+            estimate = rows @ columns
+            estimate.div_(rows.mean(dim=-2, keepdim=True).clamp_(min=eps1))
+        else:
+            state["variance"].lerp_(grad.square(), share)
+            estimate = state["variance"].clone()
+        update = estimate.clamp_(min=eps1 * eps1).rsqrt_()
+        update.mul_(grad)
+        norm = max(1.0, update.norm(2).item() / (update.numel() ** 0.5 * group["d"]))
+        p.add_(update, alpha=-alpha / norm)
+
+
+class Muon(Optimizer):
+    def __init__(self, params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True,
+                 ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-07, ns_steps=5, adjust_lr_fn=None):
+        super().__init__(params, dict(lr=lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov,
+                                      ns_coefficients=ns_coefficients, eps=eps, ns_steps=ns_steps,
+                                      adjust_lr_fn=adjust_lr_fn))
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.ndim != 2:
+                    raise ValueError("Muon only supports 2D parameters whereas we found a parameter with size: %s"
+                                     % (p.size(),))
+
+    def _orthogonal(self, grad, group):
+        a, b, c = group["ns_coefficients"]
+        x = grad.bfloat16()
+        if grad.size(0) > grad.size(1):
+            x = x.T
+        x.div_(x.norm().clamp(min=group["eps"]))
+        for _ in range(group["ns_steps"]):
+            gram = x @ x.T
+            x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+        return x.T if grad.size(0) > grad.size(1) else x
+
+    def _update(self, group):
+        lr = _to_float(group["lr"])
+        for p in group["params"]:
+            if p.grad is None:
+                continue
+            state = self.state[p]
+            if "momentum_buffer" not in state:
+                state["momentum_buffer"] = self._new(p)
+            buffer = state["momentum_buffer"]
+            buffer.lerp_(p.grad, 1 - group["momentum"])
+            update = p.grad.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
+            rows, columns = p.shape
+            if group["adjust_lr_fn"] == "match_rms_adamw":
+                ratio = 0.2 * math.sqrt(max(rows, columns))
+            else:
+                ratio = math.sqrt(max(1, rows / columns))
+            p.mul_(1 - lr * group["weight_decay"])
+            p.add_(self._orthogonal(update, group), alpha=-lr * ratio)
 
 
 class RMSprop(Optimizer):
