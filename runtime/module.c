@@ -421,6 +421,8 @@ bool ag_module_call(struct ag_ctx *ctx, struct ag_module *m, const struct ag_arg
 	good = ag_module_run(ctx, m, args, results);
 	ctx->calls--;
 	good = good && run_hooks(ctx, m, false, results->at, results->count);
+	if (good && (!results->count || !results->at[0]))
+		good = ag_fail(ctx, AG_ERR_TYPE, "a module's result is missing");
 	if (!good)
 		ag_results_release(results);
 	return good;
@@ -433,6 +435,8 @@ struct ag_tensor *ag_module_forward(struct ag_ctx *ctx, struct ag_module *m, str
 	struct ag_results results;
 	struct ag_tensor *out;
 
+	if (!x && ctx->error.status == AG_OK)
+		ag_fail(ctx, AG_ERR_TYPE, "the input of a module is missing");
 	if (!x || !ag_module_call(ctx, m, &args, &results))
 		return NULL;
 	out = ag_results_take(&results, 0);

@@ -334,6 +334,34 @@ START_TEST(what_a_function_marks_it_does_not_hold)
 }
 END_TEST
 
+static bool lose_result(struct ag_ctx *ctx, void *data, struct ag_module *m,
+                        struct ag_tensor **tensors, uint32_t count)
+{
+	(void)ctx;
+	(void)data;
+	(void)m;
+	if (count) {
+		ag_release(tensors[0]);
+		tensors[0] = NULL;
+	}
+	return true;
+}
+
+START_TEST(a_module_whose_result_is_lost_fails)
+{
+	struct ag_closure closure = {NULL, NULL, NULL};
+	struct ag_module *outer = ag_module_container(rt.ctx, "Sequential");
+	struct ag_module *inner = ag_module_container(rt.ctx, "Sequential");
+
+	ag_module_set_child(rt.ctx, outer, "0", inner);
+	ag_module_forward_hook(rt.ctx, inner, lose_result, closure);
+	ck_assert(rt_fails(ag_module_forward(rt.ctx, outer, rt_ones(3)) != NULL, "is missing"));
+	ck_assert(rt_fails(ag_module_forward(rt.ctx, outer, NULL) != NULL, "is missing"));
+	ag_module_release(inner);
+	ag_module_release(outer);
+}
+END_TEST
+
 Suite *runtime_hostile_suite(void)
 {
 	Suite *suite = suite_create("runtime_hostile");
@@ -356,6 +384,7 @@ Suite *runtime_hostile_suite(void)
 	tcase_add_test(tc, a_module_inside_itself_ends_as_a_recursion);
 	tcase_add_test(tc, names_beyond_their_tables_are_errors);
 	tcase_add_test(tc, a_hook_gives_a_gradient_like_the_one_it_got);
+	tcase_add_test(tc, a_module_whose_result_is_lost_fails);
 	tcase_add_test(tc, what_a_function_marks_it_does_not_hold);
 	suite_add_tcase(suite, tc);
 	return suite;
