@@ -177,12 +177,10 @@ bool op_run_histc(struct ag_frame *f)
 	}
 	counts = ag_alloc((size_t)bins, sizeof(*counts));
 	for (i = 0; i < a->numel; i++) {
-		int64_t at = x[i] >= low && x[i] <= high
-		                     ? (int64_t)((x[i] - low) / (high - low) * (double)bins)
-		                     : -1;
+		double at = (high > low ? (x[i] - low) / (high - low) : 0.5) * (double)bins;
 
-		if (at >= 0)
-			counts[at < bins ? at : bins - 1]++;
+		if (x[i] >= low && x[i] <= high)
+			counts[at < (double)bins ? (int64_t)at : bins - 1]++;
 	}
 	ag_put_plain(out, counts);
 	free(counts);

@@ -254,7 +254,7 @@ static bool grid_read(struct ag_frame *f, struct grid *g)
 bool op_run_grid_sample(struct ag_frame *f)
 {
 	struct ag_tensor *in[2] = {arg_t(f, 0), arg_t(f, 1)}, *out;
-	struct grid_arrays a = {NULL};
+	struct grid_arrays a = {0};
 	struct ag_node *node;
 	struct grid g = {0};
 	int64_t shape[AG_MAX_DIMS];
@@ -302,7 +302,7 @@ bool bw_GridSampler2d(struct ag_bw *b)
 	                 .padding = (enum grid_padding)b->node->ints[1],
 	                 .align = b->node->ints[2] != 0};
 	struct ag_frame frame = {.ctx = c};
-	struct grid_arrays a = {NULL};
+	struct grid_arrays a = {0};
 
 	if (!x || !t || !sizes_fit(&frame, x, t, &g))
 		return false;

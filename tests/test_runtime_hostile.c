@@ -77,6 +77,14 @@ START_TEST(sizes_that_no_tensor_has_do_not_overflow)
 }
 END_TEST
 
+START_TEST(numbers_too_large_to_be_told_apart_are_counted)
+{
+	struct ag_tensor *counts = CALL("histc", T(CALL("full", LIST(N(2)), R(1e20))), N(3));
+
+	ck_assert_double_eq(rt_item(rt_at(counts, 1)), 2);
+}
+END_TEST
+
 START_TEST(places_and_steps_beyond_any_tensor_are_its_end)
 {
 	struct ag_tensor *x = CALL("arange", N(3));
@@ -370,6 +378,7 @@ Suite *runtime_hostile_suite(void)
 	tcase_add_checked_fixture(tc, rt_open, rt_close);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, sizes_that_no_tensor_has_do_not_overflow);
+	tcase_add_test(tc, numbers_too_large_to_be_told_apart_are_counted);
 	tcase_add_test(tc, places_and_steps_beyond_any_tensor_are_its_end);
 	tcase_add_test(tc, integers_are_not_divided_by_zero);
 	tcase_add_test(tc, numbers_that_no_integer_holds_are_the_least);
