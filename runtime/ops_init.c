@@ -107,6 +107,17 @@ static bool is_affordable(struct ag_frame *f, const struct ag_tensor *t)
 	return !(rounds > 0) || isinf(rounds) || ag_work(f->ctx, (double)t->numel * rounds);
 }
 
+/* Whether the filters of a dirac weight have a middle. */
+static bool has_middle(struct ag_frame *f, const struct ag_tensor *t)
+{
+	for (int d = 2; f->op == AG_OP_init_dirac && d < t->ndim; d++) {
+		if (!t->shape[d] && t->shape[0] && t->shape[1])
+			return ag_fail(f->ctx, AG_ERR_INDEX,
+			               "index 0 is out of bounds for dimension %d with size 0", d);
+	}
+	return true;
+}
+
 static bool initialise(struct ag_frame *f)
 {
 	struct ag_tensor *t = arg_t(f, 0);
@@ -115,7 +126,7 @@ static bool initialise(struct ag_frame *f)
 	bool good;
 
 	good = ag_need_float(f, t) && ag_check_inplace(f->ctx, t, false) &&
-	       ag_no_overlap(f->ctx, t);
+	       ag_no_overlap(f->ctx, t) && has_middle(f, t);
 	ag_set_grad_mode(f->ctx, mode);
 	if (!good)
 		return false;

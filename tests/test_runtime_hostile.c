@@ -71,6 +71,7 @@ START_TEST(sizes_that_no_tensor_has_do_not_overflow)
 	FAILS("overflowed", "F.one_hot", T(integers(HUGE_INT, 0)));
 	FAILS("invalid size", "arange", N(0), R(1e300));
 	FAILS("invalid size", "arange", N(0), R(NAN));
+	FAILS("out of bounds", "init.dirac_", T(zeros(AG_F32, 3, 2, 2, 0)));
 	FAILS("not finite", "histc", T(CALL("full", LIST(N(2)), R(INFINITY))), N(3));
 	FAILS("0 sized dimensions", "unique", T(zeros(AG_F32, 2, 3, 0, 0)), ag_bool(true),
 	      ag_bool(false), ag_bool(false), N(0));
