@@ -202,7 +202,7 @@ bool ag_init_dirac(struct ag_array *array, int64_t groups)
 		return false;
 	ag_init_constant(array, 0);
 	rows = array->shape[0] / groups;
-	for (int64_t group = 0; ag_array_has_data(array) && group < groups; group++) {
+	for (int64_t group = 0; ag_array_has_data(array) && rows > 0 && group < groups; group++) {
 		for (int64_t i = 0; i < rows && i < array->shape[1]; i++)
 			ag_array_set(array, filter_middle(array, group * rows + i, i), 1);
 	}

@@ -143,12 +143,31 @@ bool op_run_bincount(struct ag_frame *f)
 	return ag_give(f, out);
 }
 
+static void extend_range(const double *x, int64_t count, double *low, double *high)
+{
+	for (int64_t i = 0; i < count; i++) {
+		*low = !i || x[i] < *low ? x[i] : *low;
+		*high = !i || x[i] > *high ? x[i] : *high;
+	}
+}
+
+static void count_ranges(const double *x, int64_t count, double low, double high, double *counts,
+                         int64_t bins)
+{
+	for (int64_t i = 0; i < count; i++) {
+		double at = (high > low ? (x[i] - low) / (high - low) : 0.5) * (double)bins;
+
+		if (x[i] >= low && x[i] <= high)
+			counts[at < (double)bins ? (int64_t)at : bins - 1]++;
+	}
+}
+
 /* input, bins, min, max: equal bounds are those of the data */
 bool op_run_histc(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0), *out;
 	double low = arg_f(f, 2), high = arg_f(f, 3), *x, *counts;
-	int64_t bins = arg_i(f, 1), i;
+	int64_t bins = arg_i(f, 1);
 
 	if (!ag_need_float(f, a))
 		return false;
@@ -160,10 +179,8 @@ bool op_run_histc(struct ag_frame *f)
 		free(x);
 		return ag_give(f, out);
 	}
-	for (i = 0; arg_f(f, 2) == arg_f(f, 3) && i < a->numel; i++) {
-		low = !i || x[i] < low ? x[i] : low;
-		high = !i || x[i] > high ? x[i] : high;
-	}
+	if (low == high)
+		extend_range(x, a->numel, &low, &high);
 	if (!isfinite(high - low) || low > high) {
 		free(x);
 		ag_release(out);
@@ -176,12 +193,7 @@ bool op_run_histc(struct ag_frame *f)
 		high++;
 	}
 	counts = ag_alloc((size_t)bins, sizeof(*counts));
-	for (i = 0; i < a->numel; i++) {
-		double at = (high > low ? (x[i] - low) / (high - low) : 0.5) * (double)bins;
-
-		if (x[i] >= low && x[i] <= high)
-			counts[at < (double)bins ? (int64_t)at : bins - 1]++;
-	}
+	count_ranges(x, a->numel, low, high, counts, bins);
 	ag_put_plain(out, counts);
 	free(counts);
 	free(x);

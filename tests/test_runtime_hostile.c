@@ -78,6 +78,14 @@ START_TEST(sizes_that_no_tensor_has_do_not_overflow)
 }
 END_TEST
 
+START_TEST(groups_of_nothing_take_no_time)
+{
+	struct ag_tensor *weight = zeros(AG_F32, 3, 0, 2, 3);
+
+	ck_assert_int_eq(ag_numel(CALL("init.dirac_", T(weight), N(HUGE_INT))), 0);
+}
+END_TEST
+
 START_TEST(numbers_too_large_to_be_told_apart_are_counted)
 {
 	struct ag_tensor *counts = CALL("histc", T(CALL("full", LIST(N(2)), R(1e20))), N(3));
@@ -379,6 +387,7 @@ Suite *runtime_hostile_suite(void)
 	tcase_add_checked_fixture(tc, rt_open, rt_close);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, sizes_that_no_tensor_has_do_not_overflow);
+	tcase_add_test(tc, groups_of_nothing_take_no_time);
 	tcase_add_test(tc, numbers_too_large_to_be_told_apart_are_counted);
 	tcase_add_test(tc, places_and_steps_beyond_any_tensor_are_its_end);
 	tcase_add_test(tc, integers_are_not_divided_by_zero);

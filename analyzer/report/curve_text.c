@@ -140,11 +140,18 @@ static void add_row(const struct table *table, uint32_t row, struct text *out)
 	text_add_char(out, '\n');
 }
 
+static bool same_memory(const struct replay_sample *a, const struct replay_sample *b)
+{
+	return a->live_bytes == b->live_bytes && a->storages == b->storages &&
+	       a->tensors == b->tensors && a->nodes == b->nodes &&
+	       !memcmp(a->by_kind, b->by_kind, sizeof(a->by_kind));
+}
+
 /* The first of rows that repeat is shown, and the last of all. */
 static bool repeats(const struct replay_result *result, uint32_t row)
 {
 	return row > 0 && row + 1 < result->count &&
-	       !memcmp(&result->samples[row], &result->samples[row - 1], sizeof(*result->samples));
+	       same_memory(&result->samples[row], &result->samples[row - 1]);
 }
 
 static void add_rows(const struct table *table, struct text *out)
