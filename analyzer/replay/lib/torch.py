@@ -570,7 +570,7 @@ def fliplr(input):
 
 
 def ravel(input):
-    return input.reshape(-1)
+    return input.contiguous().view(-1)
 
 
 def msort(input):
