@@ -294,6 +294,22 @@ static struct ag_tensor *shaped_like(struct ag_ctx *c, const struct ag_tensor *l
 }
 
 /* PyTorch's cannot be differentiated again either. */
+/* With create_graph the gradients have a graph; it cannot be gone through. */
+static void set_gradient_history(struct ag_ctx *c, const struct grid *g,
+                                 struct ag_tensor *const *in, struct ag_tensor *const *out)
+{
+	enum ag_node_kind kind =
+	        g->nd == 2 ? AG_NODE_GridSampler2dGradient : AG_NODE_GridSampler3dGradient;
+	struct ag_node *node = ag_record(c, kind, in, 3, 0, 0);
+
+	if (!node)
+		return;
+	if (out[0])
+		ag_set_history(out[0], node);
+	ag_set_history(out[1], node);
+	ag_node_release(node);
+}
+
 bool bw_GridSampler2d(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
@@ -306,10 +322,6 @@ bool bw_GridSampler2d(struct ag_bw *b)
 
 	if (!x || !t || !sizes_fit(&frame, x, t, &g))
 		return false;
-	if (c->mode.enabled)
-		return ag_fail(c, AG_ERR_RUNTIME,
-		               "derivative for aten::grid_sampler_%dd_backward is not implemented",
-		               g.nd);
 	out[0] = B_WANT(0) ? shaped_like(c, x) : NULL;
 	out[1] = shaped_like(c, t);
 	if (!out[1] || (B_WANT(0) && !out[0]))
@@ -330,6 +342,7 @@ bool bw_GridSampler2d(struct ag_bw *b)
 		free(a.d_image);
 		free(a.d_grid);
 	}
+	set_gradient_history(c, &g, in, out);
 	B_SET(0, out[0]);
 	B_SET(1, out[1]);
 	return true;
@@ -338,6 +351,17 @@ bool bw_GridSampler2d(struct ag_bw *b)
 bool bw_GridSampler3d(struct ag_bw *b)
 {
 	return bw_GridSampler2d(b);
+}
+
+bool bw_GridSampler2dGradient(struct ag_bw *b)
+{
+	return ag_fail(B_CTX, AG_ERR_RUNTIME,
+	               "the second derivative of grid_sample is not implemented");
+}
+
+bool bw_GridSampler3dGradient(struct ag_bw *b)
+{
+	return bw_GridSampler2dGradient(b);
 }
 
 /* ---- grids of affine maps: places of the result, with a one, times the map */

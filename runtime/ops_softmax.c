@@ -432,6 +432,9 @@ static bool alpha_dropout(struct ag_frame *f, bool channels)
 		               "dropout probability has to be between 0 and 1, but got %g", p);
 	if (!arg_b(f, 2) || p == 0 || !a->numel)
 		return ag_give_ref(f, a);
+	if (channels && a->ndim < 2)
+		return ag_fail(c, AG_ERR_RUNTIME,
+		               "Feature dropout requires at least 2 dimensions in the input");
 	memcpy(shape, a->shape, sizeof(shape));
 	for (d = 2; channels && d < a->ndim; d++)
 		shape[d] = 1;

@@ -55,7 +55,11 @@ static bool fused(struct ag_frame *f, struct ag_tensor *v, struct ag_tensor *g, 
 	if (!v || !g)
 		return false;
 	slice_shape(v, dim, shape);
-	norms = scoped(f->ctx, ag_make(f->ctx, (enum ag_dtype)v->dtype, v->ndim, shape, true));
+	norms = scoped(f->ctx,
+	               ag_make(f->ctx,
+	                       v->dtype == AG_BF16 || v->dtype == AG_F16 ? AG_F32
+	                                                                 : (enum ag_dtype)v->dtype,
+	                       v->ndim, shape, true));
 	out = ag_make(f->ctx, (enum ag_dtype)v->dtype, v->ndim, v->shape, true);
 	if (!norms || !out)
 		return ag_give(f, out) && norms;
@@ -89,8 +93,7 @@ bool op_run_weight_norm(struct ag_frame *f)
 	if (!v->ndim || g->numel != v->shape[dim])
 		return ag_fail(c, AG_ERR_RUNTIME,
 		               "expected one length for each slice of the weight");
-	if (v->dtype == g->dtype && v->dtype != AG_F16 && v->dtype != AG_BF16 &&
-	    (dim == 0 || dim == v->ndim - 1))
+	if (v->dtype == g->dtype && (dim == 0 || dim == v->ndim - 1))
 		return fused(f, op_contiguous(c, v), op_contiguous(c, g), dim);
 	norm = op_sqrt(c, op_sum_to(c, op_mul(c, v, v), v->ndim, shape));
 	return ag_give_ref(f, op_mul(c, v, op_div(c, g, norm)));

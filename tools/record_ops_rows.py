@@ -14,6 +14,9 @@ def row(name, code, inputs, variants=None, shapes=()):
 # made: differences of results do not show it.
 NO_DIFFERENCES = {"cholesky", "ctc_loss"}
 
+# The runtime does not have these second gradients.
+NO_SECOND = ("grid_sample",)
+
 X = "x=3,4"
 XY = "x=3,4 y=3,4"
 U = "x=u:3,4"
@@ -591,6 +594,27 @@ row("pad (replicate, 2d)", "F.pad(x, (2, 1, 0, 1), mode='replicate')", "x=1,2,3,
 row("pad (replicate, 3d)", "F.pad(x, (1, 0, 1, 1, 0, 1), mode='replicate')", "x=1,1,2,2,3")
 row("unfold (stride, padding, dilation)", "F.unfold(x, (2, 3), 2, 1, 2)", "x=2,2,5,7")
 row("fold (stride)", "F.fold(x, (4, 5), (2, 3), stride=(2, 1))", "x=1,12,6")
+
+# Diagonals, shuffles, grids
+row("diag (vector)", "torch.diag(x, 1)", "x=3")
+row("diag (matrix)", "torch.diag(x, -1)", X)
+row("diag_embed", "torch.diag_embed(x, 1)", X)
+row("channel_shuffle", "F.channel_shuffle(x, 3)", "x=2,6,2,2")
+row("histc", "torch.histc(x, 4, -1.0, 1.0)", X, "x")
+row("round (decimals)", "torch.round(x, decimals=2)", X)
+row("weight_norm", "torch._weight_norm(x, g, 0)", "x=3,4 g=u:3,1", "x+g x")
+for mode, padding in (("bilinear", "zeros"), ("bilinear", "border"), ("bilinear", "reflection"),
+                      ("nearest", "zeros"), ("bicubic", "zeros")):
+    row("grid_sample (%s, %s)" % (mode, padding),
+        "F.grid_sample(x, y, mode='%s', padding_mode='%s', align_corners=False)" % (mode, padding),
+        "x=2,2,4,5 y=2,3,2,2", "x+y x y")
+row("grid_sample (corners)", "F.grid_sample(x, y, align_corners=True)", "x=1,2,4,5 y=1,3,2,2", "x+y")
+row("grid_sample (volume)", "F.grid_sample(x, y, align_corners=False)",
+    "x=1,2,3,4,2 y=1,2,2,3,3", "x+y x y")
+row("affine_grid", "F.affine_grid(x, (2, 3, 4, 5), align_corners=False)", "x=2,2,3")
+row("affine_grid (volume)", "F.affine_grid(x, (1, 2, 3, 2, 4), align_corners=True)", "x=1,3,4")
+row("alpha_dropout", "F.alpha_dropout(x, 0.3, True)", X)
+row("feature_alpha_dropout", "F.feature_alpha_dropout(x, 0.3, True)", "x=2,4,3")
 
 # More recurrent
 row("rnn_relu_cell", "torch.rnn_relu_cell(x, h, w, u, b, c)", "x=3,4 h=3,5 w=5,4 u=5,5 b=5 c=5",
