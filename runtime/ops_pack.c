@@ -6,6 +6,7 @@
 
 #include "runtime/element.h"
 #include "runtime/op.h"
+#include "runtime/shape.h"
 
 /* How many sequences each step has; NULL when the lengths do not fall. */
 static int64_t *sizes_of_steps(const int64_t *lengths, int64_t count)
@@ -69,20 +70,6 @@ static struct ag_tensor *cut(struct ag_ctx *ctx, struct ag_tensor *x, const int6
 	return out;
 }
 
-/* [B, T, ...] as [T, B, ...] */
-static struct ag_tensor *steps_first(struct ag_ctx *ctx, struct ag_tensor *x)
-{
-	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS];
-
-	memcpy(shape, x->shape, sizeof(shape));
-	memcpy(strides, x->strides, sizeof(strides));
-	shape[0] = x->shape[1];
-	shape[1] = x->shape[0];
-	strides[0] = x->strides[1];
-	strides[1] = x->strides[0];
-	return scoped(ctx, ag_alias(x, x->ndim, shape, strides, x->offset));
-}
-
 static bool pack(struct ag_frame *f, struct ag_tensor *x, const int64_t *sizes, int64_t steps)
 {
 	struct ag_tensor *first = arg_t(f, 0), *out, *batch_sizes;
@@ -116,7 +103,8 @@ bool op_run_pack_padded(struct ag_frame *f)
 
 	if (ok) {
 		sizes = sizes_of_steps(at, lengths->numel);
-		ok = sizes ? pack(f, arg_b(f, 2) ? steps_first(f->ctx, x) : x, sizes, at[0])
+		ok = sizes ? pack(f, arg_b(f, 2) ? scoped(f->ctx, ag_first_dims_swapped(x)) : x,
+		                  sizes, at[0])
 		           : ag_fail(f->ctx, AG_ERR_RUNTIME,
 		                     "`lengths` array must be sorted in decreasing order when "
 		                     "`enforce_sorted` is True. You can pass "

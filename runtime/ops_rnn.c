@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/op.h"
+#include "runtime/shape.h"
 
 enum { MOST_STEPS = 1 << 20 };
 
@@ -495,18 +496,9 @@ static bool stack_open(struct stack *s, struct ag_frame *f, enum cell_kind kind)
 /* As transpose_(0, 1) leaves a fresh result: no view of another tensor. */
 static struct ag_tensor *transposed_in_place(struct ag_ctx *ctx, struct ag_tensor *x)
 {
-	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS];
-	struct ag_tensor *t;
-	struct ag_node *node;
+	struct ag_tensor *t = scoped(ctx, ag_first_dims_swapped(x));
+	struct ag_node *node = t ? ag_record1(ctx, AG_NODE_TransposeInplace, x, 0, 0) : NULL;
 
-	memcpy(shape, x->shape, sizeof(shape));
-	memcpy(strides, x->strides, sizeof(strides));
-	shape[0] = x->shape[1];
-	shape[1] = x->shape[0];
-	strides[0] = x->strides[1];
-	strides[1] = x->strides[0];
-	t = scoped(ctx, ag_alias(x, x->ndim, shape, strides, x->offset));
-	node = t ? ag_record1(ctx, AG_NODE_TransposeInplace, x, 0, 0) : NULL;
 	if (node)
 		ag_set_history(t, node);
 	ag_node_release(node);

@@ -519,3 +519,16 @@ bool bw_AsStrided(struct ag_bw *b)
 	B_SET(0, embed_in(B_CTX, B_GRAD, n, w + 3, w + 3 + n, w + 3 + 2 * n + k, w[2]));
 	return true;
 }
+
+struct ag_tensor *ag_first_dims_swapped(struct ag_tensor *x)
+{
+	int64_t shape[AG_MAX_DIMS], strides[AG_MAX_DIMS];
+
+	memcpy(shape, x->shape, sizeof(shape));
+	memcpy(strides, x->strides, sizeof(strides));
+	shape[0] = x->shape[1];
+	shape[1] = x->shape[0];
+	strides[0] = x->strides[1];
+	strides[1] = x->strides[0];
+	return ag_alias(x, x->ndim, shape, strides, x->offset);
+}

@@ -21,6 +21,8 @@ struct ag_tensor *ag_swap(struct ag_ctx *ctx, struct ag_tensor *t, int d0, int d
 struct ag_tensor *ag_unsqueezed(struct ag_ctx *ctx, struct ag_tensor *t, int dim);
 struct ag_tensor *ag_slice_step(struct ag_ctx *ctx, struct ag_tensor *t, int dim, int64_t start,
                                 int64_t stop, int64_t step);
+/* [a, b, ...] as [b, a, ...], without a history. */
+struct ag_tensor *ag_first_dims_swapped(struct ag_tensor *x);
 /* A fresh result seen under another shape, as matmul gives it: UnsafeView. */
 struct ag_tensor *ag_unsafe_view(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
                                  const int64_t *shape);

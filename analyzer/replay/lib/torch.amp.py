@@ -6,6 +6,11 @@ import torch
 autocast = torch.autocast
 
 
+def _deprecated(old, new):
+    warnings.warn("`" + old + "(args...)` is deprecated. Please use `torch.amp." + new + "` instead.",
+                  FutureWarning, stacklevel=3)
+
+
 def is_autocast_available(device_type):
     return device_type in ("cpu", "cuda", "mps", "xpu", "mtia", "maia", "hpu", "ipu", "xla", "privateuseone")
 
