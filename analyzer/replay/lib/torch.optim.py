@@ -112,6 +112,12 @@ class Optimizer:
         _torch.set_kind(made, "optimizer")
         return made
 
+    def _each(self, group):
+        for p in group["params"]:
+            grad = _gradient(p, group)
+            if grad is not None:
+                yield p, grad, self.state[p]
+
     def register_step_post_hook(self, hook):
         self._hooks_post.append(hook)
 
@@ -229,11 +235,7 @@ class Adam(Optimizer):
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["exp_avg"] = self._new(p)
@@ -275,11 +277,7 @@ class NAdam(Optimizer):
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["mu_product"] = torch.ones((), dtype=torch.float32)
@@ -311,11 +309,7 @@ class RAdam(Optimizer):
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["exp_avg"] = self._new(p)
@@ -347,11 +341,7 @@ class Adamax(Optimizer):
 
     def _update(self, group):
         beta1, beta2 = group["betas"]
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["exp_avg"] = self._new(p)
@@ -361,68 +351,6 @@ class Adamax(Optimizer):
             state["exp_inf"].copy_(torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"])))
             clr = group["lr"] / (1 - beta1 ** _to_float(state["step"]))
             p.addcdiv_(state["exp_avg"], state["exp_inf"], value=-clr)
-
-
-class ASGD(Optimizer):
-    def __init__(self, params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None,
-                 maximize=False, differentiable=False, capturable=False):
-        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay,
-                                      foreach=foreach, maximize=maximize, differentiable=differentiable,
-                                      capturable=capturable))
-
-    def _number(self, value):
-        made = torch.tensor(float(value), dtype=torch.float32)
-        _torch.set_kind(made, "optimizer")
-        return made
-
-    def _update(self, group):
-        lr, lambd = _to_float(group["lr"]), group["lambd"]
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["eta"] = self._number(lr)
-                state["mu"] = self._number(1)
-                state["ax"] = self._new(p)
-            state["step"].add_(1)
-            step, eta, mu = state["step"].item(), state["eta"].item(), state["mu"].item()
-            p.mul_(1 - lambd * eta)
-            p.add_(grad, alpha=-eta)
-            if mu != 1:
-                state["ax"].add_(p.sub(state["ax"]).mul_(mu))
-            else:
-                state["ax"].copy_(p)
-            state["eta"].copy_(torch.tensor(lr / ((1 + lambd * lr * step) ** group["alpha"])))
-            state["mu"].copy_(torch.tensor(1 / max(1, step - group["t0"])))
-
-
-class Rprop(Optimizer):
-    def __init__(self, params, lr=0.01, etas=(0.5, 1.2), step_sizes=(1e-06, 50), *, capturable=False, foreach=None,
-                 maximize=False, differentiable=False):
-        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
-                                      differentiable=differentiable, capturable=capturable))
-
-    def _update(self, group):
-        less, more = group["etas"]
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["prev"] = self._new(p)
-                state["step_size"] = self._new(p, _to_float(group["lr"]))
-            state["step"].add_(1)
-            sign = grad.mul(state["prev"]).sign()
-            sign = torch.where(sign > 0, more, torch.where(sign < 0, less, 1.0)).to(p.dtype)
-            state["step_size"].mul_(sign).clamp_(*group["step_sizes"])
-            grad = torch.where(sign == less, 0.0, grad).to(p.dtype)
-            p.addcmul_(grad.sign(), state["step_size"], value=-1)
-            state["prev"].copy_(grad)
 
 
 class Adafactor(Optimizer):
@@ -534,11 +462,7 @@ class RMSprop(Optimizer):
     def _update(self, group):
         alpha = group["alpha"]
         lr = _to_float(group["lr"])
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["square_avg"] = self._new(p)
@@ -575,11 +499,7 @@ class Adagrad(Optimizer):
                 self.state[p]["sum"] = self._new(p, initial_accumulator_value)
 
     def _update(self, group):
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             state["step"].add_(1)
             clr = group["lr"] / (1 + (_to_float(state["step"]) - 1) * group["lr_decay"])
             state["sum"].addcmul_(grad, grad, value=1)
@@ -595,11 +515,7 @@ class Adadelta(Optimizer):
 
     def _update(self, group):
         rho = group["rho"]
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["square_avg"] = self._new(p)
@@ -621,13 +537,7 @@ class Rprop(Optimizer):
     def _update(self, group):
         etaminus, etaplus = group["etas"]
         least, most = group["step_sizes"]
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            if group["maximize"]:
-                grad = -grad
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["prev"] = self._new(p)
@@ -655,11 +565,7 @@ class ASGD(Optimizer):
 
     def _update(self, group):
         lr = _to_float(group["lr"])
-        for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is None:
-                continue
-            state = self.state[p]
+        for p, grad, state in self._each(group):
             if len(state) == 0:
                 state["step"] = self._step_tensor()
                 state["eta"] = self._number(lr)
