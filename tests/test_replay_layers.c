@@ -6,10 +6,10 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "analyzer/front/front.h"
 #include "analyzer/replay/library.h"
 #include "analyzer/replay/replay.h"
 #include "runtime/ag.h"
+#include "tests/replayed_runner.h"
 #include "tests/suites.h"
 
 static json_t *document;
@@ -22,23 +22,10 @@ static const json_t *rows(void)
 static struct replay_result run(struct arena *arena, struct intern *names, const char *text,
                                 bool values)
 {
-	struct source_problem problem;
-	struct source *source = source_from_bytes(arena, "layer.py", text, strlen(text), &problem);
-	struct replay_request request = {
-	        .arena = arena, .names = names, .iterations = values ? 0 : 100, .values = values};
-
-	ck_assert(source != NULL);
-	request.module = python_front_end.lower(arena, names, source).module;
-	return replay_run(&request);
-}
-
-static uint64_t figure(const struct replay_sample *sample, const char *key)
-{
-	return strcmp(key, "live_bytes") == 0   ? sample->live_bytes
-	       : strcmp(key, "peak_bytes") == 0 ? sample->peak_bytes
-	       : strcmp(key, "storages") == 0   ? sample->storages
-	       : strcmp(key, "tensors") == 0    ? sample->tensors
-	                                        : sample->nodes;
+	return replayed(text, (struct replay_request){.arena = arena,
+	                                              .names = names,
+	                                              .iterations = values ? 0 : 100,
+	                                              .values = values});
 }
 
 static bool is_equal(const struct replay_result *result, const json_t *want, const char *key)
@@ -47,7 +34,7 @@ static bool is_equal(const struct replay_result *result, const json_t *want, con
 	size_t i;
 
 	for (i = 0; equal && i < result->count; i++)
-		equal = figure(&result->samples[i], key) ==
+		equal = replayed_figure(&result->samples[i], key) ==
 		        (uint64_t)json_integer_value(json_array_get(want, i));
 	return equal;
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/front/front.h"
 #include "analyzer/replay/replay.h"
 #include "tests/folder.h"
+#include "tests/replayed_runner.h"
 
 /* fixtures/replay/NAME.py beside NAME.out, what CPython and PyTorch print, and
  * memory.txt, the series measured under PyTorch. */
@@ -51,18 +51,11 @@ enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]), MANY = 1000 /* iterati
 static struct replay_result run_text(struct arena *arena, struct intern *names, const char *text,
                                      uint32_t line, uint32_t iterations)
 {
-	struct source_problem problem;
-	struct source *source =
-	        source_from_bytes(arena, "program.py", text, strlen(text), &problem);
-	struct replay_request request = {.arena = arena,
-	                                 .names = names,
-	                                 .line = line,
-	                                 .iterations = iterations,
-	                                 .values = !iterations};
-
-	ck_assert(source != NULL);
-	request.module = python_front_end.lower(arena, names, source).module;
-	return replay_run(&request);
+	return replayed(text, (struct replay_request){.arena = arena,
+	                                              .names = names,
+	                                              .line = line,
+	                                              .iterations = iterations,
+	                                              .values = !iterations});
 }
 
 static bool is_number_start(const char *at)
@@ -118,15 +111,6 @@ START_TEST(prints_what_python_prints)
 }
 END_TEST
 
-static uint64_t sample_value(const struct replay_sample *s, const char *key)
-{
-	return strcmp(key, "live_bytes") == 0   ? s->live_bytes
-	       : strcmp(key, "storages") == 0   ? s->storages
-	       : strcmp(key, "tensors") == 0    ? s->tensors
-	       : strcmp(key, "peak_bytes") == 0 ? s->peak_bytes
-	                                        : s->nodes;
-}
-
 /* Cuts the next word off; NULL at the end. */
 static char *next_word(char **rest, char separator)
 {
@@ -148,9 +132,9 @@ static void compare_series(const struct replay_result *r, const char *name, char
 
 	for (; (value = next_word(&line, ' ')); i++) {
 		ck_assert_msg(i < r->count, "%s: only %u iterations", name, r->count);
-		ck_assert_msg(sample_value(&r->samples[i], key) == strtoull(value, NULL, 10),
+		ck_assert_msg(replayed_figure(&r->samples[i], key) == strtoull(value, NULL, 10),
 		              "%s: %s at iteration %u is %llu, not %s", name, key, i,
-		              (unsigned long long)sample_value(&r->samples[i], key), value);
+		              (unsigned long long)replayed_figure(&r->samples[i], key), value);
 	}
 	ck_assert_uint_eq(i, r->count);
 }
@@ -311,13 +295,9 @@ static struct replay_result hostile(struct arena *arena, struct intern *names, c
 	                                           .live_bytes = 64 << 20,
 	                                           .nodes = 8000,
 	                                           .seconds = 20};
-	struct source_problem problem;
-	struct source *source =
-	        source_from_bytes(arena, "program.py", text, strlen(text), &problem);
-	struct replay_request request = {.arena = arena, .names = names, .budget = &small};
 
-	request.module = python_front_end.lower(arena, names, source).module;
-	return replay_run(&request);
+	return replayed(text,
+	                (struct replay_request){.arena = arena, .names = names, .budget = &small});
 }
 
 START_TEST(budgets_end_what_would_not)

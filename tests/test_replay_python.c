@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/front/front.h"
 #include "analyzer/replay/replay.h"
 #include "tests/folder.h"
+#include "tests/replayed_runner.h"
 #include "tests/suites.h"
 
 /* fixtures/replay/python/NAME.py holds snippets, each after a line `# --- name`;
@@ -43,16 +43,10 @@ static void compare(const char *file, const struct snippet *program, const char 
 {
 	struct arena arena = {0};
 	struct intern *names = intern_open();
-	struct source_problem problem;
-	struct source *source = source_from_bytes(&arena, "snippet.py", program->body,
-	                                          strlen(program->body), &problem);
 	struct replay_request request = {.arena = &arena, .names = names, .values = true};
-	struct replay_result r;
+	struct replay_result r = replayed(program->body, request);
 	bool same;
 
-	ck_assert(source != NULL);
-	request.module = python_front_end.lower(&arena, names, source).module;
-	r = replay_run(&request);
 	/* The last line's end was cut off with the next mark. */
 	same = !r.error && strncmp(r.output, want, strlen(want)) == 0 &&
 	       strlen(r.output + strlen(want)) <= 1;
@@ -145,9 +139,6 @@ START_TEST(nothing_outside_is_reached)
 	char folder[] = "/tmp/graphlint-reach-XXXXXX", before[4096], secret[64];
 	struct arena arena = {0};
 	struct intern *names = intern_open();
-	struct source_problem problem;
-	struct source *source = source_from_bytes(&arena, "snippet.py", reaching[_i],
-	                                          strlen(reaching[_i]), &problem);
 	struct replay_request request = {.arena = &arena, .names = names, .values = true};
 	struct replay_result r;
 	struct dirent **entries;
@@ -157,8 +148,7 @@ START_TEST(nothing_outside_is_reached)
 	setenv("SECRET", "hidden-word", 1);
 	file = fopen("secret.txt", "w");
 	ck_assert(file && fputs("hidden-word", file) >= 0 && fclose(file) == 0);
-	request.module = python_front_end.lower(&arena, names, source).module;
-	r = replay_run(&request);
+	r = replayed(reaching[_i], request);
 	ck_assert_msg(strstr(r.output, "hidden-word") == NULL, "%s reads", reaching[_i]);
 	ck_assert_msg(r.error || r.stand_in_count, "%s: nothing is said to be a stand-in",
 	              reaching[_i]);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/front/front.h"
+#include "analyzer/base/text.h"
 #include "analyzer/replay/replay.h"
 #include "tests/folder.h"
+#include "tests/replayed_runner.h"
 #include "tests/suites.h"
 
 /* fixtures/replay/scripts/NAME.py: training code as people write it, with what
@@ -19,17 +20,11 @@ static const char mark[] = "# leaks: ";
 static struct replay_result run(struct arena *arena, struct intern *names, const char *text,
                                 uint32_t line, bool values)
 {
-	struct source_problem problem;
-	struct source *source = source_from_bytes(arena, "script.py", text, strlen(text), &problem);
-	struct replay_request request = {.arena = arena,
-	                                 .names = names,
-	                                 .line = line,
-	                                 .iterations = REPLAY_STEPS,
-	                                 .values = values};
-
-	ck_assert(source != NULL);
-	request.module = python_front_end.lower(arena, names, source).module;
-	return replay_run(&request);
+	return replayed(text, (struct replay_request){.arena = arena,
+	                                              .names = names,
+	                                              .line = line,
+	                                              .iterations = REPLAY_STEPS,
+	                                              .values = values});
 }
 
 /* --- numbers are computed when they are needed */

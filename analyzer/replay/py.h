@@ -217,6 +217,8 @@ bool rp_visit(struct vm *vm, struct obj *o, visit_fn *fn, void *walk);
 /* Drops what a container refers to, as the collector does. */
 void rp_clear(struct vm *vm, struct obj *o);
 struct val rp_weakref(struct vm *vm, struct obj *target, struct val callback);
+void weak_forget(struct vm *vm, struct weakref *w); /* the reference goes */
+void weak_notify(struct vm *vm, struct obj *o);     /* its target goes */
 int64_t rp_collect(struct vm *vm);
 
 static inline struct val ref(struct val v)

@@ -37,6 +37,8 @@ static inline enum step reg_put(struct frame *f, const struct code_inst *in, str
 }
 
 enum step step_go(struct run *run, struct frame *f, int which);
+/* Until the frame returns, yields or raises; the reference to it is taken over. */
+struct val frame_loop(struct vm *vm, struct frame *f, bool raising);
 
 /* Whether the frame runs the function of the measured loop. */
 static inline bool runs_watched(const struct vm *vm, const struct frame *f)
