@@ -114,9 +114,8 @@ class Optimizer:
 
     def _each(self, group):
         for p in group["params"]:
-            grad = _gradient(p, group)
-            if grad is not None:
-                yield p, grad, self.state[p]
+            if p.grad is not None:
+                yield p, _gradient(p, group), self.state[p]
 
     def register_step_post_hook(self, hook):
         self._hooks_post.append(hook)
@@ -353,6 +352,60 @@ class Adamax(Optimizer):
             p.addcdiv_(state["exp_avg"], state["exp_inf"], value=-clr)
 
 
+class ASGD(Optimizer):
+    def __init__(self, params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None,
+                 maximize=False, differentiable=False, capturable=False):
+        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay,
+                                      foreach=foreach, maximize=maximize, differentiable=differentiable,
+                                      capturable=capturable))
+
+    def _number(self, value):
+        made = torch.tensor(float(value), dtype=torch.float32)
+        _torch.set_kind(made, "optimizer")
+        return made
+
+    def _update(self, group):
+        lr, lambd = _to_float(group["lr"]), group["lambd"]
+        for p, grad, state in self._each(group):
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["eta"] = self._number(lr)
+                state["mu"] = self._number(1)
+                state["ax"] = self._new(p)
+            state["step"].add_(1)
+            step, eta, mu = state["step"].item(), state["eta"].item(), state["mu"].item()
+            p.mul_(1 - lambd * eta)
+            p.add_(grad, alpha=-eta)
+            if mu != 1:
+                state["ax"].add_(p.sub(state["ax"]).mul_(mu))
+            else:
+                state["ax"].copy_(p)
+            state["eta"].copy_(torch.tensor(lr / ((1 + lambd * lr * step) ** group["alpha"])))
+            state["mu"].copy_(torch.tensor(1 / max(1, step - group["t0"])))
+
+
+class Rprop(Optimizer):
+    def __init__(self, params, lr=0.01, etas=(0.5, 1.2), step_sizes=(1e-06, 50), *, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
+        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
+                                      differentiable=differentiable, capturable=capturable))
+
+    def _update(self, group):
+        less, more = group["etas"]
+        for p, grad, state in self._each(group):
+            if len(state) == 0:
+                state["step"] = self._step_tensor()
+                state["prev"] = self._new(p)
+                state["step_size"] = self._new(p, _to_float(group["lr"]))
+            state["step"].add_(1)
+            sign = grad.mul(state["prev"]).sign()
+            sign = torch.where(sign > 0, more, torch.where(sign < 0, less, 1.0)).to(p.dtype)
+            state["step_size"].mul_(sign).clamp_(*group["step_sizes"])
+            grad = torch.where(sign == less, 0.0, grad).to(p.dtype)
+            p.addcmul_(grad.sign(), state["step_size"], value=-1)
+            state["prev"].copy_(grad)
+
+
 class Adafactor(Optimizer):
     def __init__(self, params, lr=0.01, beta2_decay=-0.8, eps=(None, 0.001), d=1.0, weight_decay=0.0, *, foreach=None,
                  maximize=False):
@@ -526,60 +579,6 @@ class Adadelta(Optimizer):
             delta = state["acc_delta"].add(group["eps"]).sqrt_().div_(std).mul_(grad)
             state["acc_delta"].mul_(rho).addcmul_(delta, delta, value=1 - rho)
             p.add_(delta, alpha=-group["lr"])
-
-
-class Rprop(Optimizer):
-    def __init__(self, params, lr=0.01, etas=(0.5, 1.2), step_sizes=(1e-06, 50), *, capturable=False, foreach=None,
-                 maximize=False, differentiable=False):
-        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
-                                      differentiable=differentiable, capturable=capturable))
-
-    def _update(self, group):
-        etaminus, etaplus = group["etas"]
-        least, most = group["step_sizes"]
-        for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["prev"] = self._new(p)
-                state["step_size"] = self._new(p, _to_float(group["lr"]))
-            state["step"].add_(1)
-            agreement = grad.mul(state["prev"]).sign()
-            factor = torch.where(agreement > 0, etaplus, torch.where(agreement < 0, etaminus, 1.0))
-            state["step_size"].mul_(factor.to(p.dtype)).clamp_(least, most)
-            grad = torch.where(agreement < 0, 0.0, grad)
-            p.addcmul_(grad.sign(), state["step_size"], value=-1)
-            state["prev"].copy_(grad)
-
-
-class ASGD(Optimizer):
-    def __init__(self, params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None,
-                 maximize=False, differentiable=False, capturable=False):
-        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay,
-                                      foreach=foreach, maximize=maximize, differentiable=differentiable,
-                                      capturable=capturable))
-
-    def _number(self, value):
-        made = self._step_tensor()
-        made.fill_(value)
-        return made
-
-    def _update(self, group):
-        lr = _to_float(group["lr"])
-        for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["eta"] = self._number(lr)
-                state["mu"] = self._number(1.0)
-                state["ax"] = self._new(p)
-            state["step"].add_(1)
-            step, eta = _to_float(state["step"]), _to_float(state["eta"])
-            p.mul_(1 - group["lambd"] * eta).add_(grad, alpha=-eta)
-            if _to_float(state["mu"]) != 1:
-                state["ax"].add_(p.sub(state["ax"]).mul_(state["mu"]))
-            else:
-                state["ax"].copy_(p)
-            state["eta"].fill_(lr / ((1 + group["lambd"] * lr * step) ** group["alpha"]))
-            state["mu"].fill_(1 / max(1, step - group["t0"]))
 
 
 class LBFGS(Optimizer):
