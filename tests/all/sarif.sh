@@ -1,6 +1,7 @@
 #!/bin/sh
 # SARIF as the reference validator sees it: of a small program, of every fixture, of
-# nothing, and of a file that cannot be read. Needs npm.
+# nothing, and of a file that cannot be read. Needs npm. One warning is let pass: the driver
+# names no informationUri (SARIF2005), as the project has no public page to name.
 set -u
 version=5.7.0
 graphlint=${GRAPHLINT:-$(pwd)/build/graphlint}
@@ -21,6 +22,11 @@ trap 'rm -rf "$folder"' EXIT
 passed=0
 failed=0
 
+# complaints FILE
+complaints() {
+	grep -E ': (error|warning) ' "$1" | grep -v "SARIF2005: .* does not provide 'informationUri'"
+}
+
 # valid NAME GRAPHLINT-ARGUMENT...
 valid() {
 	name=$1
@@ -28,12 +34,12 @@ valid() {
 	"$graphlint" --isolated --no-cache --format sarif --output-file "$folder/$name.sarif" "$@" 2>/dev/null
 	"$tool" validate "$folder/$name.sarif" >"$folder/$name.txt" 2>&1
 	if grep -q 'completed successfully' "$folder/$name.txt" &&
-		! grep -qE ': (error|warning) ' "$folder/$name.txt"; then
+		! complaints "$folder/$name.txt" >"$folder/complaints"; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
 		echo "$name:"
-		tail -n 20 "$folder/$name.txt"
+		head -n 20 "$folder/complaints"
 	fi
 }
 
@@ -45,7 +51,8 @@ valid missing "$folder/missing.py" "$folder/clean.py"
 valid broken fixtures/broken
 # A report that is none must not pass.
 echo '{"version": "2.1.0", "runs": [{}]}' >"$folder/wrong.sarif"
-if "$tool" validate "$folder/wrong.sarif" 2>&1 | grep -qE ': (error|warning) '; then
+"$tool" validate "$folder/wrong.sarif" >"$folder/wrong.txt" 2>&1
+if complaints "$folder/wrong.txt" >/dev/null; then
 	passed=$((passed + 1))
 else
 	failed=$((failed + 1))
