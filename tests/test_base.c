@@ -10,6 +10,7 @@
 #include "analyzer/base/bitset.h"
 #include "analyzer/base/hash.h"
 #include "analyzer/base/intern.h"
+#include "analyzer/base/slab.h"
 #include "analyzer/base/text.h"
 #include "analyzer/base/thread_pool.h"
 #include "analyzer/base/vec.h"
@@ -98,6 +99,57 @@ START_TEST(arena_product_overflow_is_our_bug)
 END_TEST
 
 /* vec */
+
+/* slab */
+
+enum { SLAB_BLOCKS = 300 };
+
+static const size_t slab_sizes[] = {1, 16, 17, 48, 500, 528, 529, 4000, 100000};
+
+/* Blocks of all sizes, each filled with its number. */
+START_TEST(slab_blocks_do_not_overlap)
+{
+	const size_t size = slab_sizes[_i];
+	struct slab slab = {0};
+	unsigned char *at[SLAB_BLOCKS];
+
+	for (size_t round = 0; round < 2; round++) {
+		for (size_t i = 0; i < SLAB_BLOCKS; i++) {
+			at[i] = slab_take(&slab, size);
+			ck_assert_uint_eq((uintptr_t)at[i] % 16, 0);
+			memset(at[i], (int)(i % 251), size);
+		}
+		for (size_t i = 0; i < SLAB_BLOCKS; i++)
+			ck_assert(all_are(at[i], size, (unsigned char)(i % 251)));
+		for (size_t i = 0; i < SLAB_BLOCKS; i += 2)
+			slab_give(&slab, at[i], size);
+	}
+	slab_release(&slab);
+	ck_assert_ptr_null(slab.chunks);
+	ck_assert_ptr_null(slab.large);
+}
+END_TEST
+
+START_TEST(slab_resize_keeps_what_fits)
+{
+	const size_t count = sizeof(slab_sizes) / sizeof(slab_sizes[0]);
+	struct slab slab = {0};
+
+	for (size_t from = 0; from < count; from++)
+		for (size_t to = 0; to < count; to++) {
+			const size_t least = slab_sizes[from < to ? from : to];
+			unsigned char *at = slab_resize(&slab, NULL, 0, slab_sizes[from]);
+
+			memset(at, 7, slab_sizes[from]);
+			at = slab_resize(&slab, at, slab_sizes[from], slab_sizes[to]);
+			ck_assert(all_are(at, least, 7));
+			memset(at, 9, slab_sizes[to]);
+			if ((from + to) % 3 == 0)
+				ck_assert_ptr_null(slab_resize(&slab, at, slab_sizes[to], 0));
+		}
+	slab_release(&slab);
+}
+END_TEST
 
 START_TEST(vec_holds_what_was_pushed)
 {
@@ -405,6 +457,9 @@ static TCase *memory_case(void)
 	tcase_add_test(tc, arena_objects_do_not_overlap);
 	tcase_add_test(tc, arena_resize_keeps_and_zeroes);
 	tcase_add_test(tc, arena_text_copies_nuls);
+	tcase_add_loop_test(tc, slab_blocks_do_not_overlap, 0,
+	                    (int)(sizeof(slab_sizes) / sizeof(slab_sizes[0])));
+	tcase_add_test(tc, slab_resize_keeps_what_fits);
 	tcase_add_test(tc, vec_holds_what_was_pushed);
 	tcase_add_test(tc, text_grows_and_prints);
 	tcase_add_loop_test(tc, text_encodes_code_points, 0, CODE_POINT_COUNT);

@@ -10,6 +10,7 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/bug.h"
 #include "analyzer/base/intern.h"
+#include "analyzer/base/slab.h"
 #include "analyzer/base/text.h"
 #include "analyzer/ir/ir.h"
 #include "analyzer/replay/py_value.h"
@@ -43,8 +44,9 @@ typedef bool visit_fn(void *walk, struct val child, const char *role, struct val
 
 /* What a kind from outside does. Absent entries: the operation is a TypeError. */
 struct kind_ops {
-	void (*release)(struct vm *vm, struct obj *o);      /* its payload */
-	bool (*keep)(struct vm *vm, struct obj *o);         /* nobody refers to it: does it stay? */
+	size_t size;                                   /* of an object, where not py_object.c's */
+	void (*release)(struct vm *vm, struct obj *o); /* its payload */
+	bool (*keep)(struct vm *vm, struct obj *o);    /* nobody refers to it: does it stay? */
 	struct val (*revive)(struct vm *vm, struct obj *o); /* a reference to what `keep` kept */
 	bool (*visit)(struct obj *o, visit_fn *fn, void *walk);
 	/* PY_NULL without an exception: no such attribute */
@@ -99,7 +101,7 @@ struct native_module {
 	struct val (*missing)(struct vm *vm, struct module *module, struct str *name);
 };
 
-enum { PY_MOST_WATCHED = 64, PY_MOST_OPERANDS = 8, PY_SPARE_STEP = 32, PY_SPARE_CLASSES = 9 };
+enum { PY_MOST_WATCHED = 64, PY_MOST_OPERANDS = 8 };
 
 struct vm {
 	struct arena *arena; /* code, lowered library */
@@ -107,9 +109,9 @@ struct vm {
 	struct str *n[PN_COUNT];
 	struct cls *t[TY_COUNT];
 	struct kind_ops kinds[K_COUNT];
-	struct obj first;              /* ring of all objects */
-	void *spare[PY_SPARE_CLASSES]; /* memory of released ones, by size */
-	struct str **table;            /* interned strings, open addressing */
+	struct obj first;   /* ring of all objects */
+	struct slab memory; /* of objects and what they hold */
+	struct str **table; /* interned strings, open addressing */
 	uint32_t table_count, table_mask;
 	struct str **of_sym;
 	uint32_t of_sym_count;
@@ -212,7 +214,6 @@ void vm_asked(struct vm *vm);
 void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size);
 void *rp_mem(struct vm *vm, void *old, size_t old_size, size_t new_size);
 void rp_release(struct vm *vm, struct obj *o);
-void rp_spare_free(struct vm *vm);
 bool rp_visit(struct vm *vm, struct obj *o, visit_fn *fn, void *walk);
 /* Drops what a container refers to, as the collector does. */
 void rp_clear(struct vm *vm, struct obj *o);
@@ -252,6 +253,7 @@ static inline void slot_set(struct vm *vm, struct val *slot, struct val value) /
 
 /* --- py_str.c */
 struct str *str_new(struct vm *vm, const char *bytes, size_t length);
+struct str *bytes_new(struct vm *vm, const void *bytes, size_t length);
 struct str *str_chars(struct vm *vm, const char *chars);
 struct str *str_intern(struct vm *vm, const char *bytes, size_t length); /* borrowed */
 struct str *str_of_sym(struct vm *vm, sym_id name);                      /* borrowed */

@@ -44,7 +44,7 @@ static struct big *big_new(struct vm *vm, uint32_t count)
 		count = 1;
 	}
 	b = rp_new(vm, K_LONG, vm->t[TY_int], sizeof(*b) + count * sizeof(uint32_t));
-	b->count = count;
+	b->count = b->room = count;
 	return b;
 }
 

@@ -78,13 +78,8 @@ static struct val const_value(struct vm *vm, const struct ir_inst *in, struct st
 		return val_float(strtod(text->at, NULL));
 	case SUB_const_imaginary:
 		return unknown_new(vm, "complex number %sj", text->at);
-	case SUB_const_bytes: {
-		struct str *s = str_new(vm, text->at, text->length);
-
-		s->h.kind = K_BYTES;
-		s->h.cls = vm->t[TY_bytes];
-		return val_obj(s);
-	}
+	case SUB_const_bytes:
+		return val_obj(bytes_new(vm, text->at, text->length));
 	default:
 		text->h.refs++;
 		return val_obj(text);
@@ -367,27 +362,31 @@ struct val code_parameters(struct vm *vm, const struct function *fn)
 /* --- frames */
 
 /* A healing machine counts the turns of each loop behind the slots. */
-static size_t frame_more(const struct vm *vm, const struct code *code)
+static bool frame_counts_turns(const struct vm *vm, const struct code *code)
 {
-	return vm->healing && !code->library && code->func->kind != FUNC_COMPREHENSION
-	               ? code->func->blocks.count / sizeof(struct val) + 1
-	               : 0;
+	return vm->healing && !code->library && code->func->kind != FUNC_COMPREHENSION;
+}
+
+static size_t frame_size(const struct code *code, bool turns)
+{
+	return (code->nslots + code->nregs +
+	        (turns ? code->func->blocks.count / sizeof(struct val) + 1 : 0)) *
+	       sizeof(struct val);
 }
 
 struct frame *frame_new(struct vm *vm, struct code *code, struct module *module)
 {
 	struct frame *f = rp_new(vm, K_FRAME, vm->t[TY_frame], sizeof(*f));
-	size_t count, more = frame_more(vm, code);
+	const bool turns = frame_counts_turns(vm, code);
 
 	if (!code->insts)
 		code_insts(vm, code);
-	count = code->nslots + code->nregs;
 	f->code = code;
 	f->module = module;
 	module->h.refs++;
-	f->slots = rp_mem(vm, NULL, 0, (count + more) * sizeof(struct val));
-	memset(f->slots, 0, (count + more) * sizeof(struct val));
-	f->turns = more ? (uint8_t *)(f->slots + count) : NULL;
+	f->slots = rp_mem(vm, NULL, 0, frame_size(code, turns));
+	memset(f->slots, 0, frame_size(code, turns));
+	f->turns = turns ? (uint8_t *)(f->slots + code->nslots + code->nregs) : NULL;
 	f->regs = f->slots + code->nslots;
 	f->block = 1;
 	f->pc = code->func->blocks.at[1].first;
@@ -426,10 +425,7 @@ void code_release_frame(struct vm *vm, struct frame *f);
 void code_release_frame(struct vm *vm, struct frame *f)
 {
 	frame_drop_slots(vm, f);
-	rp_mem(vm, f->slots,
-	       (f->code->nslots + f->code->nregs + (f->turns ? frame_more(vm, f->code) : 0)) *
-	               sizeof(struct val),
-	       0);
+	rp_mem(vm, f->slots, frame_size(f->code, f->turns), 0);
 	unref(vm, f->made);
 	unref_obj(vm, f->fn);
 	unref_obj(vm, f->ns);

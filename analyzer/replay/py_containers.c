@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/replay/py.h"
@@ -66,7 +67,7 @@ void list_remove(struct vm *vm, struct list *list, uint32_t at, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		unref(vm, gone[i]);
 	if (gone != few)
-		rp_mem(vm, gone, 0, 0);
+		free(gone);
 }
 
 bool list_extend(struct vm *vm, struct list *list, struct val iterable)

@@ -74,11 +74,8 @@ static struct val sequence_slice(struct vm *vm, struct val o, struct slice *s)
 		return str_slice(vm, AS(str, o), start, count, step);
 	if (is_kind(o, K_BYTES)) {
 		struct str *b = AS(str, o);
-		struct val r = val_obj(str_new(vm, b->at + start, (size_t)(count > 0 ? count : 0)));
 
-		r.as.o->kind = K_BYTES;
-		r.as.o->cls = vm->t[TY_bytes];
-		return r;
+		return val_obj(bytes_new(vm, b->at + start, (size_t)(count > 0 ? count : 0)));
 	}
 	if (is_kind(o, K_RANGE)) {
 		struct range *r = AS(range, o),

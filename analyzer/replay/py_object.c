@@ -17,11 +17,7 @@ void *rp_mem(struct vm *vm, void *old, size_t old_size, size_t new_size)
 		count_more(vm, new_size - old_size);
 	else
 		vm->bytes -= old_size - new_size;
-	if (!new_size) {
-		free(old);
-		return NULL;
-	}
-	return checked_realloc(old, 1, new_size);
+	return slab_resize(&vm->memory, old, old_size, new_size);
 }
 
 static bool is_container(enum rp_kind kind)
@@ -31,87 +27,50 @@ static bool is_container(enum rp_kind kind)
 	       kind != K_UNKNOWN && kind != K_STORAGE && kind != K_NATIVE && kind != K_SLICE;
 }
 
-/* Of those whose kind tells it; 0: of no fixed size. */
-static size_t fixed_size(enum rp_kind kind)
+static size_t object_size(const struct vm *vm, const struct obj *o)
 {
 	static const size_t sizes[K_COUNT] = {
-	        [K_INSTANCE] = sizeof(struct obj),      [K_LIST] = sizeof(struct list),
-	        [K_TUPLE] = sizeof(struct list),        [K_DICT] = sizeof(struct dict),
-	        [K_SET] = sizeof(struct dict),          [K_DEQUE] = sizeof(struct deque),
-	        [K_METHOD] = sizeof(struct method),     [K_CELL] = sizeof(struct cell),
-	        [K_ITER] = sizeof(struct iter),         [K_FRAME] = sizeof(struct frame),
-	        [K_FUNCTION] = sizeof(struct function), [K_GENERATOR] = sizeof(struct generator),
-	        [K_SLICE] = sizeof(struct slice),       [K_CLASS] = sizeof(struct cls),
+	        [K_INSTANCE] = sizeof(struct obj),
+	        [K_LIST] = sizeof(struct list),
+	        [K_TUPLE] = sizeof(struct list),
+	        [K_DICT] = sizeof(struct dict),
+	        [K_SET] = sizeof(struct dict),
+	        [K_DEQUE] = sizeof(struct deque),
+	        [K_SLICE] = sizeof(struct slice),
+	        [K_RANGE] = sizeof(struct range),
+	        [K_FUNCTION] = sizeof(struct function),
+	        [K_NATIVE] = sizeof(struct native),
+	        [K_METHOD] = sizeof(struct method),
+	        [K_CELL] = sizeof(struct cell),
+	        [K_CLASS] = sizeof(struct cls),
+	        [K_MODULE] = sizeof(struct module),
+	        [K_GENERATOR] = sizeof(struct generator),
+	        [K_ITER] = sizeof(struct iter),
+	        [K_DESCRIPTOR] = sizeof(struct descriptor),
+	        [K_SUPER] = sizeof(struct super),
+	        [K_FRAME] = sizeof(struct frame),
+	        [K_WEAKREF] = sizeof(struct weakref),
+	        [K_VIEW] = sizeof(struct view),
+	        [K_UNKNOWN] = sizeof(struct unknown),
 	};
 
-	return sizes[kind];
-}
-
-static size_t object_size(const struct obj *o)
-{
-	const size_t size = fixed_size((enum rp_kind)o->kind);
-
-	if (o->kind == K_STR)
+	switch ((enum rp_kind)o->kind) {
+	case K_STR:
+	case K_BYTES:
 		return sizeof(struct str) + ((const struct str *)(const void *)o)->length + 1;
-	if (o->kind == K_LONG)
-		return sizeof(struct big) + ((const struct big *)(const void *)o)->count * 4u;
-	return size ? size : sizeof(struct obj) + 16;
-}
-
-/* Objects of a fixed size are used again, as most live for an instruction or two. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { RECYCLES = 0 };
-#else
-enum { RECYCLES = 1 };
-#endif
-
-static size_t spare_class(enum rp_kind kind)
-{
-	const size_t class = (fixed_size(kind) + PY_SPARE_STEP - 1) / PY_SPARE_STEP;
-
-	return RECYCLES && class < PY_SPARE_CLASSES ? class : 0;
-}
-
-static void *object_memory(struct vm *vm, enum rp_kind kind, size_t size)
-{
-	const size_t class = spare_class(kind);
-	void *o = vm->spare[class];
-
-	BUG_IF(class && size > class * PY_SPARE_STEP);
-	count_more(vm, size);
-	if (!o)
-		return checked_alloc(1, class ? class * PY_SPARE_STEP : size);
-	memcpy(&vm->spare[class], o, sizeof(void *));
-	return o;
-}
-
-static void object_free(struct vm *vm, struct obj *o)
-{
-	const size_t class = spare_class((enum rp_kind)o->kind);
-
-	if (!class) {
-		free(o);
-		return;
+	case K_LONG:
+		return sizeof(struct big) +
+		       ((const struct big *)(const void *)o)->room * sizeof(uint32_t);
+	default:
+		return sizes[o->kind] ? sizes[o->kind] : vm->kinds[o->kind].size;
 	}
-	memcpy(o, &vm->spare[class], sizeof(void *));
-	vm->spare[class] = o;
-}
-
-void rp_spare_free(struct vm *vm)
-{
-	for (size_t class = 0; class < PY_SPARE_CLASSES; class ++)
-		while (vm->spare[class]) {
-			void *o = vm->spare[class];
-
-			memcpy(&vm->spare[class], o, sizeof(void *));
-			free(o);
-		}
 }
 
 void *rp_new(struct vm *vm, enum rp_kind kind, struct cls *cls, size_t size)
 {
-	struct obj *o = object_memory(vm, kind, size);
+	struct obj *o = slab_take(&vm->memory, size);
 
+	count_more(vm, size);
 	memset(o, 0, size);
 	o->refs = 1;
 	o->kind = (uint8_t)kind;
@@ -427,6 +386,7 @@ static bool finalize(struct vm *vm, struct obj *o)
 static void release_now(struct vm *vm, struct obj *o)
 {
 	struct cls *cls = o->cls;
+	size_t size;
 
 	if (finalize(vm, o))
 		return;
@@ -443,10 +403,11 @@ static void release_now(struct vm *vm, struct obj *o)
 		weak_notify(vm, o);
 	o->prev->next = o->next;
 	o->next->prev = o->prev;
+	size = object_size(vm, o);
 	release_payload(vm, o);
 	unref_obj(vm, o->attrs);
-	vm->bytes -= object_size(o) < vm->bytes ? object_size(o) : vm->bytes;
-	object_free(vm, o);
+	vm->bytes -= size;
+	slab_give(&vm->memory, o, size);
 	if (cls && (cls->flags & CLS_HEAP))
 		unref_obj(vm, cls);
 }
@@ -454,27 +415,8 @@ static void release_now(struct vm *vm, struct obj *o)
 /* Long chains are released in a loop, not in recursion. */
 void rp_release(struct vm *vm, struct obj *o)
 {
-	if (vm->at_close) {
-		free(o->kind == K_LIST || o->kind == K_TUPLE ? ((struct list *)(void *)o)->at
-		                                             : NULL);
-		if (o->kind == K_DICT || o->kind == K_SET) {
-			free(((struct dict *)(void *)o)->at);
-			free(((struct dict *)(void *)o)->index);
-		} else if (o->kind == K_DEQUE) {
-			free(((struct deque *)(void *)o)->at);
-		} else if (o->kind == K_CLASS) {
-			free((void *)((struct cls *)(void *)o)->mro);
-		} else if (o->kind == K_ITER) {
-			free(((struct iter *)(void *)o)->inner);
-		} else if (o->kind == K_FUNCTION) {
-			free(((struct function *)(void *)o)->captured);
-			free(((struct function *)(void *)o)->defaults);
-		} else if (o->kind == K_FRAME) {
-			free(((struct frame *)(void *)o)->slots);
-		}
-		free(o);
-		return;
-	}
+	if (vm->at_close)
+		return; /* the memory goes with that of all */
 	if (vm->releasing >= PY_RELEASE_DEPTH) {
 		/* `prev` of an object on the pending list is unused by the ring walk
 		 * that follows, so it is unlinked first. */

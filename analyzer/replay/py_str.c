@@ -14,7 +14,8 @@ static uint32_t count_chars(const char *bytes, size_t length)
 	return count;
 }
 
-struct str *str_new(struct vm *vm, const char *bytes, size_t length)
+static struct str *text_new(struct vm *vm, enum rp_kind kind, enum rp_type type, const void *bytes,
+                            size_t length)
 {
 	struct str *s;
 
@@ -22,13 +23,25 @@ struct str *str_new(struct vm *vm, const char *bytes, size_t length)
 		vm_halt(vm, VM_HALT_BYTES, "a string of more than 1 GiB");
 		length = 0;
 	}
-	s = rp_new(vm, K_STR, vm->t[TY_str], sizeof(*s) + length + 1);
-	s->length = (uint32_t)length;
+	s = rp_new(vm, kind, vm->t[type], sizeof(*s) + length + 1);
+	s->length = s->chars = (uint32_t)length;
 	if (length)
 		memcpy(s->at, bytes, length);
 	s->at[length] = 0;
-	s->chars = count_chars(s->at, length);
 	return s;
+}
+
+struct str *str_new(struct vm *vm, const char *bytes, size_t length)
+{
+	struct str *s = text_new(vm, K_STR, TY_str, bytes, length);
+
+	s->chars = count_chars(s->at, s->length);
+	return s;
+}
+
+struct str *bytes_new(struct vm *vm, const void *bytes, size_t length)
+{
+	return text_new(vm, K_BYTES, TY_bytes, bytes, length);
 }
 
 struct str *str_chars(struct vm *vm, const char *chars)

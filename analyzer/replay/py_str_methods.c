@@ -8,13 +8,8 @@
 
 static struct val same_kind(struct vm *vm, struct val like, const char *at, size_t length)
 {
-	struct str *s = str_new(vm, at, length);
-
-	if (is_kind(like, K_BYTES)) {
-		s->h.kind = K_BYTES;
-		s->h.cls = vm->t[TY_bytes];
-	}
-	return val_obj(s);
+	return val_obj(is_kind(like, K_BYTES) ? bytes_new(vm, at, length)
+	                                      : str_new(vm, at, length));
 }
 
 METHOD(str_new_method)

@@ -145,11 +145,10 @@ METHOD(str_removesuffix)
 
 static struct val retyped(struct vm *vm, struct val s, enum rp_type type)
 {
-	struct str *copy = str_new(vm, STR(s)->at, STR(s)->length);
+	const struct str *text = STR(s);
 
-	copy->h.kind = type == TY_bytes ? K_BYTES : K_STR;
-	copy->h.cls = vm->t[type];
-	return val_obj(copy);
+	return val_obj(type == TY_bytes ? bytes_new(vm, text->at, text->length)
+	                                : str_new(vm, text->at, text->length));
 }
 
 METHOD(str_encode)
@@ -187,8 +186,6 @@ METHOD(bytes_new_method)
 		return retyped(vm, a[1], TY_bytes);
 	if (is_int(a[1])) {
 		count = a[1].as.i < 0 || a[1].as.i > PY_MAX_BYTES / 4 ? 0 : a[1].as.i;
-		s = str_new(vm, "", 0);
-		unref_obj(vm, s);
 		s = rp_new(vm, K_BYTES, vm->t[TY_bytes], sizeof(*s) + (size_t)count + 1);
 		s->length = s->chars = (uint32_t)count;
 		return val_obj(s);

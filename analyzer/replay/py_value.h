@@ -79,6 +79,7 @@ enum obj_flags {
 	OBJ_PRESERVED = 16, /* a tensor's wrapper that only the runtime keeps */
 	OBJ_REACHED = 32,   /* scratch mark of the collector */
 	OBJ_LIBRARY = 64,   /* made by the interpreter's own library */
+	OBJ_LISTED = 128,   /* scratch mark of what lists things once */
 };
 
 struct obj {
@@ -105,6 +106,7 @@ struct big {
 	struct obj h;
 	bool negative;
 	uint32_t count;
+	uint32_t room; /* for that many limbs there is memory */
 	uint32_t limb[];
 };
 

@@ -471,6 +471,7 @@ static struct val node_attr(struct vm *vm, struct obj *o, struct str *name)
 void torch_kinds_init(struct vm *vm)
 {
 	vm->kinds[K_TENSOR] = (struct kind_ops){
+	        .size = sizeof(struct tensor),
 	        .release = tensor_release,
 	        .keep = tensor_keep,
 	        .revive = tensor_revive,
@@ -488,15 +489,21 @@ void torch_kinds_init(struct vm *vm)
 	        .repr = tensor_repr,
 	        .format = tensor_format,
 	};
-	vm->kinds[K_NODE] =
-	        (struct kind_ops){.release = node_release, .attr = node_attr, .repr = node_repr};
-	vm->kinds[K_STORAGE] = (struct kind_ops){.release = storage_release};
-	vm->kinds[K_DTYPE] = (struct kind_ops){.repr = dtype_repr, .attr = dtype_attr};
-	vm->kinds[K_DEVICE] = (struct kind_ops){.repr = device_repr,
+	vm->kinds[K_NODE] = (struct kind_ops){.size = sizeof(struct node),
+	                                      .release = node_release,
+	                                      .attr = node_attr,
+	                                      .repr = node_repr};
+	vm->kinds[K_STORAGE] =
+	        (struct kind_ops){.size = sizeof(struct storage), .release = storage_release};
+	vm->kinds[K_DTYPE] = (struct kind_ops){
+	        .size = sizeof(struct dtype), .repr = dtype_repr, .attr = dtype_attr};
+	vm->kinds[K_DEVICE] = (struct kind_ops){.size = sizeof(struct device),
+	                                        .repr = device_repr,
 	                                        .str = device_str,
 	                                        .attr = device_attr,
 	                                        .binary = device_binary,
 	                                        .hash = device_hash};
+	vm->kinds[K_ARRAY].size = sizeof(struct array);
 	vm->kinds[K_ARRAY].release = array_release;
 	vm->kinds[K_ARRAY].repr = array_repr_plain;
 	vm->kinds[K_ARRAY].truth = tensor_truth;

@@ -53,13 +53,7 @@ void vm_close(struct vm *vm)
 	for (o = vm->first.next; o != &vm->first; o = o->next)
 		if (vm->kinds[o->kind].release)
 			vm->kinds[o->kind].release(vm, o);
-	while ((o = vm->first.next) != &vm->first) {
-		vm->first.next = o->next;
-		o->next->prev = &vm->first;
-		o->refs = 1;
-		rp_release(vm, o);
-	}
-	rp_spare_free(vm);
+	slab_release(&vm->memory);
 	free(vm->table);
 	free(vm->of_sym);
 	free(vm->weak);
