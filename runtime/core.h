@@ -222,6 +222,16 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 void ag_storage_drop_data(struct ag_storage *s);
 /* A kernel of PyTorch's has this much for itself while it runs: only the peak sees it. */
 void ag_transient(struct ag_ctx *ctx, int64_t bytes);
+
+struct ag_peak {
+	uint64_t live_bytes, peak_bytes;
+	uint64_t peak_by_kind[AG_KIND_COUNT];
+};
+/* The peak of what comes now, by itself; `before` is what ag_watched_peak goes on from. */
+void ag_watch_peak(struct ag_ctx *ctx, struct ag_peak *before);
+/* How many bytes the peak since was above what was live then. */
+uint64_t ag_watched_peak(struct ag_ctx *ctx, const struct ag_peak *before);
+
 void ag_storage_set_kind(struct ag_storage *s, enum ag_kind kind);
 void ag_storage_save(struct ag_storage *s);   /* a node saved a handle on it */
 void ag_storage_unsave(struct ag_storage *s); /* and let go */

@@ -306,6 +306,26 @@ void ag_reset_peak(struct ag_ctx *ctx)
 	memcpy(ctx->memory.peak_by_kind, ctx->memory.by_kind, sizeof(ctx->memory.by_kind));
 }
 
+void ag_watch_peak(struct ag_ctx *ctx, struct ag_peak *before)
+{
+	before->live_bytes = ctx->memory.live_bytes;
+	before->peak_bytes = ctx->memory.peak_bytes;
+	memcpy(before->peak_by_kind, ctx->memory.peak_by_kind, sizeof(before->peak_by_kind));
+	ag_reset_peak(ctx);
+}
+
+uint64_t ag_watched_peak(struct ag_ctx *ctx, const struct ag_peak *before)
+{
+	const uint64_t above = ctx->memory.peak_bytes - before->live_bytes;
+
+	if (ctx->memory.peak_bytes < before->peak_bytes) {
+		ctx->memory.peak_bytes = before->peak_bytes;
+		memcpy(ctx->memory.peak_by_kind, before->peak_by_kind,
+		       sizeof(before->peak_by_kind));
+	}
+	return above;
+}
+
 /* Beyond this many, sites have no account of their own. */
 enum { MOST_SITES = 1 << 20 };
 

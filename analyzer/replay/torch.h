@@ -190,7 +190,7 @@ struct val unknown_of_model(struct vm *vm, struct val *a, uint32_t n, const char
 
 /* --- torch_module.c, torch_autograd.c, torch_make.c, torch_many.c, torch_amp.c, torch_numpy.c */
 extern const struct native_def module_methods[], autograd_functions[], tensor_hook_methods[];
-extern const struct native_def node_methods[], many_functions[];
+extern const struct native_def node_methods[], many_functions[], update_functions[];
 /* Null: the library's torch does not define it. */
 struct val torch_library_function(struct vm *vm, struct str *name);
 extern const struct native_def make_functions[], stream_functions[], autocast_functions[];

@@ -378,6 +378,7 @@ static void support_init(struct vm *vm, struct module *m)
 	module_add(vm, m, stream_functions);
 	module_add(vm, m, autocast_functions);
 	module_add(vm, m, many_functions);
+	module_add(vm, m, update_functions);
 	module_set(vm, m, "ModuleBase", ref_obj(vm->t[TY_nn_module]));
 	module_set(vm, m, "Parameter", ref_obj(vm->t[TY_parameter]));
 	module_set(vm, m, "Tensor", ref_obj(vm->t[TY_tensor]));

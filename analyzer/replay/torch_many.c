@@ -22,6 +22,23 @@ static struct val table_of(struct vm *vm, struct val module, enum rp_name name)
 	return val_null();
 }
 
+/* A list of objects, each once: marked as long as the list is made. */
+static void list_once(struct vm *vm, struct list *list, struct val v)
+{
+	if (v.tag == PY_OBJECT && v.as.o->flags & OBJ_LISTED)
+		return;
+	if (v.tag == PY_OBJECT)
+		v.as.o->flags |= OBJ_LISTED;
+	list_push(vm, list, ref(v));
+}
+
+static void list_made(const struct list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->at[i].tag == PY_OBJECT)
+			list->at[i].as.o->flags &= (uint8_t)~OBJ_LISTED;
+}
+
 static bool push_modules(struct vm *vm, struct val module, struct list *todo)
 {
 	struct val table = table_of(vm, module, PN_modules_);
@@ -36,23 +53,15 @@ static bool push_modules(struct vm *vm, struct val module, struct list *todo)
 	return is_null(vm->exc);
 }
 
-static bool add_new(struct vm *vm, struct dict *seen, struct val v)
-{
-	const uint32_t before = seen->count;
-	const struct val id = v.tag == PY_OBJECT ? val_int((int64_t)(intptr_t)v.as.o) : v;
-
-	return dict_put(vm, seen, id, val_none()) && seen->count > before;
-}
-
-static bool add_parameters(struct vm *vm, struct val module, struct dict *seen, struct list *out)
+static bool add_parameters(struct vm *vm, struct val module, struct list *out)
 {
 	struct val table = table_of(vm, module, PN_parameters_);
 	uint32_t at = 0;
 	struct dict_entry *e;
 
 	while (!is_null(table) && (e = dict_next(AS(dict, table), &at)))
-		if (!is_none(e->value) && add_new(vm, seen, e->value))
-			list_push(vm, out, ref(e->value));
+		if (!is_none(e->value))
+			list_once(vm, out, e->value);
 	unref(vm, table);
 	return is_null(vm->exc) && vm_work(vm, at + 1);
 }
@@ -60,8 +69,7 @@ static bool add_parameters(struct vm *vm, struct val module, struct dict *seen, 
 /* In the order of named_modules. */
 NATIVE(module_parameters)
 {
-	struct list *todo = list_new(vm, 8), *out = list_new(vm, 8);
-	struct dict *modules = set_new(vm, false), *seen = set_new(vm, false);
+	struct list *todo = list_new(vm, 8), *modules = list_new(vm, 8), *out = list_new(vm, 16);
 	int recurse = rp_truth(vm, a[1]);
 	bool ok = recurse >= 0;
 
@@ -69,35 +77,44 @@ NATIVE(module_parameters)
 	list_push(vm, todo, ref(a[0]));
 	while (ok && todo->count) {
 		struct val module = todo->at[--todo->count];
+		const uint32_t before = modules->count;
 
-		if (add_new(vm, modules, module))
-			ok = add_parameters(vm, module, seen, out) &&
+		list_once(vm, modules, module);
+		if (modules->count > before)
+			ok = add_parameters(vm, module, out) &&
 			     (!recurse || push_modules(vm, module, todo));
 		ok = ok && is_null(vm->exc);
 		unref(vm, module);
 	}
+	list_made(modules);
+	list_made(out);
 	unref_obj(vm, todo);
 	unref_obj(vm, modules);
-	unref_obj(vm, seen);
 	if (ok)
 		return val_obj(out);
 	unref_obj(vm, out);
 	return val_null();
 }
 
+static struct val gradient_of(struct vm *vm, struct val parameter)
+{
+	if (is_kind(parameter, K_TENSOR) &&
+	    (parameter.as.o->cls == vm->t[TY_parameter] || parameter.as.o->cls == vm->t[TY_tensor]))
+		return torch_wrap_ref(vm, ag_grad_of(tensor_of(parameter)));
+	return rp_attr(vm, parameter, vm->n[PN_grad]);
+}
+
 /* Those of the gradients that are there. */
 NATIVE(gradients)
 {
 	struct list *parameters = list_from(vm, a[0]), *out;
-	struct str *name = vm->n[PN_grad];
 
 	(void)n;
 	if (!parameters)
 		return val_null();
 	out = list_new(vm, parameters->count);
 	for (uint32_t i = 0; i < parameters->count; i++) {
-		struct val grad =
-		        vm_work(vm, 1) ? rp_attr(vm, parameters->at[i], name) : val_null();
+		struct val grad = vm_work(vm, 1) ? gradient_of(vm, parameters->at[i]) : val_null();
 
 		if (is_null(grad))
 			break;
@@ -119,7 +136,7 @@ NATIVE(drop_gradients)
 
 	(void)n;
 	for (uint32_t i = 0; ok && i < parameters->count; i++) {
-		struct val grad = rp_attr(vm, parameters->at[i], name);
+		struct val grad = gradient_of(vm, parameters->at[i]);
 
 		ok = !is_null(grad) && vm_work(vm, 1) &&
 		     (is_none(grad) || rp_set_attr(vm, parameters->at[i], name, val_none()));

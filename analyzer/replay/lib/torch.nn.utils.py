@@ -7,10 +7,13 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     if isinstance(parameters, torch.Tensor):
         parameters = [parameters]
     grads = _torch.gradients(parameters)
+    if not grads:
+        return torch.tensor(0.0)
+    norm_type = float(norm_type)
+    total_norm = _torch.clip(grads, norm_type)
+    if total_norm is not None:
+        return total_norm
     with torch.no_grad():
-        if not grads:
-            return torch.tensor(0.0)
-        norm_type = float(norm_type)
         norms = _torch.each("linalg.vector_norm", grads, norm_type)
         total_norm = torch.linalg.vector_norm(torch.stack(norms), norm_type)
         norms = None

@@ -34,6 +34,7 @@ def _known(params):
 class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
+        self._plans = {}
         self._hooks_pre = []
         self._hooks_post = []
         self.state = _State()
@@ -74,16 +75,6 @@ class Optimizer:
                         p.grad.requires_grad_(False)
                     p.grad.zero_()
 
-    # What has to be done for the update of a group to cost what it does.
-    def _due(self, group):
-        plan = _torch.update_plan(group["params"])
-        plans = self.__dict__.setdefault("_plans", {})
-        if plan is None or plans.get(id(group)) != plan[0]:
-            plans[id(group)] = plan and plan[0]
-            return group
-        _torch.touch(group["params"], plan[1])
-        return {**group, "params": [plan[1]]}
-
     def step(self, closure=None):
         loss = None
         for hook in self._hooks_pre:
@@ -95,7 +86,7 @@ class Optimizer:
         _torch.mode_set(0)
         try:
             for group in self.param_groups:
-                self._update(self._due(group))
+                _torch.update(self, group, self._plans)
         finally:
             _torch.mode_set(prev)
         for hook in self._hooks_post:
@@ -112,10 +103,18 @@ class Optimizer:
         _torch.set_kind(made, "optimizer")
         return made
 
+    def _begin(self, p, state, group):
+        pass
+
+    # The state of all is there before the first of them moves.
     def _each(self, group):
-        for p in group["params"]:
-            if p.grad is not None:
-                yield p, _gradient(p, group), self.state[p]
+        params = [p for p in group["params"] if p.grad is not None]
+        for p in params:
+            state = self.state[p]
+            if len(state) == 0:
+                self._begin(p, state, group)
+        for p in params:
+            yield p, _gradient(p, group), self.state[p]
 
     def register_step_post_hook(self, hook):
         self._hooks_post.append(hook)
@@ -231,16 +230,17 @@ class Adam(Optimizer):
                                       differentiable=differentiable, fused=fused,
                                       decoupled_weight_decay=decoupled_weight_decay))
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["exp_avg"] = self._new(p)
+        state["exp_avg_sq"] = self._new(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = self._new(p)
+
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["exp_avg"] = self._new(p)
-                state["exp_avg_sq"] = self._new(p)
-                if group["amsgrad"]:
-                    state["max_exp_avg_sq"] = self._new(p)
             state["step"].add_(1)
             _decay(p, group, lr)
             exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
@@ -273,15 +273,16 @@ class NAdam(Optimizer):
                                       maximize=maximize, foreach=foreach, capturable=capturable,
                                       differentiable=differentiable))
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["mu_product"] = torch.ones((), dtype=torch.float32)
+        state["exp_avg"] = self._new(p)
+        state["exp_avg_sq"] = self._new(p)
+
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["mu_product"] = torch.ones((), dtype=torch.float32)
-                state["exp_avg"] = self._new(p)
-                state["exp_avg_sq"] = self._new(p)
             state["step"].add_(1)
             step = _to_float(state["step"])
             bias_correction2 = 1 - beta2 ** step
@@ -304,15 +305,17 @@ class RAdam(Optimizer):
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize,
                                       foreach=foreach, capturable=capturable,
                                       decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
+        self._plans = None  # what a step needs changes with their number
+
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["exp_avg"] = self._new(p)
+        state["exp_avg_sq"] = self._new(p)
 
     def _update(self, group):
         beta1, beta2 = group["betas"]
         lr = _to_float(group["lr"])
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["exp_avg"] = self._new(p)
-                state["exp_avg_sq"] = self._new(p)
             state["step"].add_(1)
             step = _to_float(state["step"])
             _decay(p, group, lr)
@@ -325,9 +328,8 @@ class RAdam(Optimizer):
             rho_t = rho_inf - 2 * step * (beta2 ** step) / bias_correction2
             if rho_t > 5.0:
                 rect = math.sqrt((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t))
-                adaptive = state["exp_avg_sq"].sqrt().add_(group["eps"])
-                adaptive = (bias_correction2 ** 0.5) / adaptive
-                p.add_(corrected * lr * adaptive * rect, alpha=-1.0)
+                p.add_(corrected * lr * (bias_correction2 ** 0.5 / state["exp_avg_sq"].sqrt().add_(group["eps"])) * rect,
+                       alpha=-1.0)
             else:
                 p.add_(corrected * lr, alpha=-1.0)
 
@@ -338,13 +340,14 @@ class Adamax(Optimizer):
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize, differentiable=differentiable, capturable=capturable))
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["exp_avg"] = self._new(p)
+        state["exp_inf"] = self._new(p)
+
     def _update(self, group):
         beta1, beta2 = group["betas"]
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["exp_avg"] = self._new(p)
-                state["exp_inf"] = self._new(p)
             state["step"].add_(1)
             state["exp_avg"].lerp_(grad, 1 - beta1)
             state["exp_inf"].copy_(torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"])))
@@ -364,14 +367,15 @@ class ASGD(Optimizer):
         _torch.set_kind(made, "optimizer")
         return made
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["eta"] = self._number(_to_float(group["lr"]))
+        state["mu"] = self._number(1)
+        state["ax"] = self._new(p)
+
     def _update(self, group):
         lr, lambd = _to_float(group["lr"]), group["lambd"]
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["eta"] = self._number(lr)
-                state["mu"] = self._number(1)
-                state["ax"] = self._new(p)
             state["step"].add_(1)
             step, eta, mu = state["step"].item(), state["eta"].item(), state["mu"].item()
             p.mul_(1 - lambd * eta)
@@ -390,13 +394,14 @@ class Rprop(Optimizer):
         super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
                                       differentiable=differentiable, capturable=capturable))
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["prev"] = self._new(p)
+        state["step_size"] = self._new(p, _to_float(group["lr"]))
+
     def _update(self, group):
         less, more = group["etas"]
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["prev"] = self._new(p)
-                state["step_size"] = self._new(p, _to_float(group["lr"]))
             state["step"].add_(1)
             sign = grad.mul(state["prev"]).sign()
             sign = torch.where(sign > 0, more, torch.where(sign < 0, less, 1.0)).to(p.dtype)
@@ -512,17 +517,18 @@ class RMSprop(Optimizer):
                                       weight_decay=weight_decay, capturable=capturable, foreach=foreach,
                                       maximize=maximize, differentiable=differentiable))
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["square_avg"] = self._new(p)
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = self._new(p)
+        if group["centered"]:
+            state["grad_avg"] = self._new(p)
+
     def _update(self, group):
         alpha = group["alpha"]
         lr = _to_float(group["lr"])
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["square_avg"] = self._new(p)
-                if group["momentum"] > 0:
-                    state["momentum_buffer"] = self._new(p)
-                if group["centered"]:
-                    state["grad_avg"] = self._new(p)
             state["step"].add_(1)
             square_avg = state["square_avg"]
             square_avg.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
@@ -566,13 +572,14 @@ class Adadelta(Optimizer):
         super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize,
                                       capturable=capturable, foreach=foreach, differentiable=differentiable))
 
+    def _begin(self, p, state, group):
+        state["step"] = self._step_tensor()
+        state["square_avg"] = self._new(p)
+        state["acc_delta"] = self._new(p)
+
     def _update(self, group):
         rho = group["rho"]
         for p, grad, state in self._each(group):
-            if len(state) == 0:
-                state["step"] = self._step_tensor()
-                state["square_avg"] = self._new(p)
-                state["acc_delta"] = self._new(p)
             state["step"].add_(1)
             state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
             std = state["square_avg"].add(group["eps"]).sqrt_()

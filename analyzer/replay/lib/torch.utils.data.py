@@ -43,13 +43,6 @@ class TensorDataset(Dataset):
     def __getitem__(self, index):
         return tuple(tensor[index] for tensor in self.tensors)
 
-    # What stacking the items of these indices gives.
-    def _rows(self, indices):
-        for tensor in self.tensors:
-            if not isinstance(tensor, torch.Tensor) or tensor.requires_grad:
-                return None
-        return [tensor[indices] for tensor in self.tensors]
-
     def __len__(self):
         return self.tensors[0].size(0)
 
@@ -128,10 +121,13 @@ class RandomSampler(Sampler):
     def __iter__(self):
         n = _length(self.data_source)
         generator = self.generator
-        if generator is None:
-            generator = torch.Generator().manual_seed(_torch.draw_int63())
+        seed = _torch.draw_int63() if generator is None else None
         if self.replacement:
+            if generator is None:
+                generator = torch.Generator().manual_seed(seed)
             order = torch.randint(n, (self.num_samples,), dtype=torch.int64, generator=generator).tolist()
+        elif generator is None:
+            order = _torch.permutation(n, seed)
         else:
             order = _permutation(n, generator)
         yield from order[:self.num_samples]
@@ -248,6 +244,7 @@ class DataLoader:
 class _Iterator:
     def __init__(self, loader):
         self.loader = loader
+        self.plain = type(loader.dataset) is TensorDataset and loader.collate_fn is default_collate
         if loader.generator is None:
             _torch.draw_int63()
         else:
@@ -279,8 +276,8 @@ class _Iterator:
         if loader.batch_sampler is None:
             return loader.collate_fn(loader.dataset[index])
         dataset = loader.dataset
-        if type(dataset) is TensorDataset and loader.collate_fn is default_collate and index:
-            rows = dataset._rows(index)
+        if self.plain and index:
+            rows = _torch.rows(dataset.tensors, index)
             if rows is not None:
                 return rows
         return loader.collate_fn([dataset[i] for i in index])
