@@ -11,6 +11,11 @@
 
 enum { MAX_IMPORTED_FILES = 4000 };
 
+struct known_path {
+	const char *path;
+	bool is_asked, is_missing;
+};
+
 struct project {
 	struct intern *names;
 	struct arena arena;
@@ -20,9 +25,9 @@ struct project {
 	uint32_t linted;
 	VEC(struct project_file *) todo; /* to be lowered */
 	VEC(const char *) imported;      /* to be loaded in any case */
-	VEC(const char *) missing;       /* paths that are known not to exist */
-	uint32_t *missing_index;
-	uint32_t missing_room;
+	VEC(struct known_path) known;    /* paths that were asked for */
+	uint32_t *known_index;
+	uint32_t known_room;
 	struct lookups *lookups;
 	bool loaded, full;
 	const struct project_model *models;
@@ -239,35 +244,59 @@ bool project_is_full(const struct project *project)
 	return project->full;
 }
 
-static bool is_missing(struct project *project, const char *path)
+static void grow_known(struct project *project)
 {
-	uint64_t place = hash_bytes(path, strlen(path));
+	project->known_room = project->known_room ? project->known_room * 2 : 1024;
+	project->known_index = arena_array(&project->arena, uint32_t, project->known_room);
+	for (uint32_t i = 0; i < project->known.count; i++) {
+		const char *path = project->known.at[i].path;
+		uint64_t at = hash_bytes(path, strlen(path));
+
+		while (project->known_index[at & (project->known_room - 1)])
+			at++;
+		project->known_index[at & (project->known_room - 1)] = i + 1;
+	}
+}
+
+/* What is known of the path of so many bytes; a new entry knows nothing yet. */
+static struct known_path *known_path(struct project *project, const char *path, size_t length)
+{
+	uint64_t place = hash_bytes(path, length);
+	struct known_path new = {0};
 	uint32_t number;
 
-	if ((project->missing.count + 1) * 2 > project->missing_room) {
-		project->missing_room = project->missing_room ? project->missing_room * 2 : 1024;
-		project->missing_index =
-		        arena_array(&project->arena, uint32_t, project->missing_room);
-		for (uint32_t i = 0; i < project->missing.count; i++) {
-			uint64_t at =
-			        hash_bytes(project->missing.at[i], strlen(project->missing.at[i]));
+	if ((project->known.count + 1) * 2 > project->known_room)
+		grow_known(project);
+	while ((number = project->known_index[place & (project->known_room - 1)]) != 0) {
+		struct known_path *known = &project->known.at[number - 1];
 
-			while (project->missing_index[at & (project->missing_room - 1)])
-				at++;
-			project->missing_index[at & (project->missing_room - 1)] = i + 1;
-		}
-	}
-	while ((number = project->missing_index[place & (project->missing_room - 1)]) != 0) {
-		if (strcmp(project->missing.at[number - 1], path) == 0)
-			return true;
+		if (strncmp(known->path, path, length) == 0 && !known->path[length])
+			return known;
 		place++;
 	}
-	if (access(path, R_OK) == 0)
-		return false;
-	vec_push(&project->arena, &project->missing,
-	         arena_text(&project->arena, path, strlen(path)));
-	project->missing_index[place & (project->missing_room - 1)] = project->missing.count;
-	return true;
+	new.path = arena_text(&project->arena, path, length);
+	vec_push(&project->arena, &project->known, new);
+	project->known_index[place & (project->known_room - 1)] = project->known.count;
+	return &project->known.at[project->known.count - 1];
+}
+
+/* Nothing is asked for below a folder that is missing: a name of a library has many places
+ * where it might be. */
+static bool is_missing(struct project *project, const char *path, size_t length, int access_mode)
+{
+	struct known_path *known = known_path(project, path, length);
+	size_t folder = length;
+	bool missing;
+
+	if (known->is_asked)
+		return known->is_missing;
+	while (folder > 0 && path[folder - 1] != '/')
+		folder--;
+	missing = folder > 1 && is_missing(project, path, folder - 1, F_OK);
+	known = known_path(project, path, length);
+	known->is_asked = true;
+	known->is_missing = missing || access(known->path, access_mode) != 0;
+	return known->is_missing;
 }
 
 static struct project_file *open_file(struct project *project, const char *path)
@@ -276,7 +305,7 @@ static struct project_file *open_file(struct project *project, const char *path)
 	struct project_file *file = index_find(project, path);
 	const struct source *source;
 
-	if (file || is_missing(project, path))
+	if (file || is_missing(project, path, strlen(path), R_OK))
 		return file;
 	if (project->files.count - project->linted >= MAX_IMPORTED_FILES) {
 		project->full = true;
