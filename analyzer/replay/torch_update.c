@@ -1,6 +1,6 @@
 /* An optimizer's step without numbers: what it leaves behind and takes while it runs is
- * the same in every step once the state is there. So it is run for all parameters once,
- * then for the largest of them, whose need is kept, and from then on only counted. */
+ * the same in every step once the state is there. So once that is made, the step is run
+ * for the largest parameter, whose need is kept, and from then on only counted. */
 
 #include "analyzer/base/hash.h"
 #include "analyzer/replay/torch.h"
@@ -9,7 +9,7 @@
 struct plan {
 	struct list *params;
 	struct ag_tensor *largest; /* of those with a gradient; NULL: none */
-	uint64_t key;              /* of what the step depends on */
+	int64_t key;               /* of what the step depends on */
 };
 
 /* Which of its options are on. */
@@ -35,13 +35,11 @@ static bool plan_read(struct vm *vm, struct val optimizer, struct dict *group, s
 {
 	const struct val params = dict_get_str(vm, group, str_intern(vm, "params", 6)),
 	                 state = rp_attr(vm, optimizer, str_intern(vm, "state", 5));
-	bool ok = ag_meta(ctx_of(vm)) && is_kind(params, K_LIST) && is_kind(state, K_DICT);
+	const bool ok = ag_meta(ctx_of(vm)) && is_kind(params, K_LIST) && is_kind(state, K_DICT);
+	uint64_t key = ok ? AS(dict, state)->count : 0;
 
-	if (ok) {
-		plan->params = AS(list, params);
-		plan->key = AS(dict, state)->count;
-	}
 	unref(vm, state);
+	*plan = (struct plan){.params = ok ? AS(list, params) : NULL};
 	for (uint32_t i = 0; ok && i < plan->params->count; i++) {
 		const struct val p = plan->params->at[i];
 
@@ -49,14 +47,17 @@ static bool plan_read(struct vm *vm, struct val optimizer, struct dict *group, s
 			return false;
 		if (!ag_grad_of(tensor_of(p)))
 			continue;
-		plan->key = hash_join(plan->key, i + 1);
+		key = hash_join(key, i + 1);
 		if (!plan->largest || ag_numel(tensor_of(p)) > ag_numel(plan->largest))
 			plan->largest = tensor_of(p);
 	}
 	if (!ok || !plan->largest)
 		return false;
-	plan->key = hash_join(plan->key, (uint64_t)ag_numel(plan->largest));
-	return join_options(vm, group, &plan->key);
+	key = hash_join(key, (uint64_t)ag_numel(plan->largest));
+	if (!join_options(vm, group, &key))
+		return false;
+	plan->key = (int64_t)(key >> 1);
+	return true;
 }
 
 static bool call_update(struct vm *vm, struct val optimizer, struct val group)
@@ -65,24 +66,6 @@ static bool call_update(struct vm *vm, struct val optimizer, struct val group)
 	const bool ok = !is_null(result);
 
 	unref(vm, result);
-	return ok;
-}
-
-static bool update_largest(struct vm *vm, struct val optimizer, struct val group,
-                           const struct plan *plan, int64_t *needed)
-{
-	struct dict *one = dict_copy(vm, AS(dict, group));
-	struct list *params = list_new(vm, 1);
-	struct ag_peak before;
-	bool ok;
-
-	list_push(vm, params, torch_wrap_ref(vm, plan->largest));
-	dict_put_str(vm, one, str_intern(vm, "params", 6), val_obj(params));
-	unref_obj(vm, params);
-	ag_watch_peak(ctx_of(vm), &before);
-	ok = call_update(vm, optimizer, val_obj(one));
-	*needed = (int64_t)ag_watched_peak(ctx_of(vm), &before);
-	unref_obj(vm, one);
 	return ok;
 }
 
@@ -96,43 +79,85 @@ static void touch(const struct plan *plan, const struct ag_tensor *but)
 	}
 }
 
-static bool remember(struct vm *vm, struct dict *plans, struct val id, uint64_t key,
+/* How many bytes it needs while it runs; NULL: it failed. */
+static struct val update_largest(struct vm *vm, struct val optimizer, struct val group,
+                                 const struct plan *plan)
+{
+	struct dict *one = dict_copy(vm, AS(dict, group));
+	struct list *params = list_new(vm, 1);
+	struct ag_peak before;
+	uint64_t needed;
+	bool ok;
+
+	touch(plan, plan->largest);
+	list_push(vm, params, torch_wrap_ref(vm, plan->largest));
+	dict_put_str(vm, one, str_intern(vm, "params", 6), val_obj(params));
+	unref_obj(vm, params);
+	ag_watch_peak(ctx_of(vm), &before);
+	ok = call_update(vm, optimizer, val_obj(one));
+	needed = ag_watched_peak(ctx_of(vm), &before);
+	unref_obj(vm, one);
+	return ok ? val_int((int64_t)needed) : val_null();
+}
+
+static bool remember(struct vm *vm, struct dict *plans, struct val id, int64_t key,
                      struct val needed)
 {
-	const struct val known = tuple_pair(vm, val_int((int64_t)(key >> 1)), needed);
+	const struct val known = tuple_pair(vm, val_int(key), needed);
 	const bool ok = dict_put(vm, plans, id, known);
 
 	unref(vm, known);
 	return ok;
 }
 
+/* What the step needs; None: it had to be run for all, as it makes state itself. NULL: it
+ * failed. */
+static struct val update_first(struct vm *vm, struct val optimizer, struct val group,
+                               const struct plan *plan)
+{
+	struct val begun = rp_call_method(vm, optimizer, "_begin_all", &group, 1);
+	const int made = is_null(begun) ? -1 : rp_truth(vm, begun);
+
+	unref(vm, begun);
+	if (made < 0)
+		return val_null();
+	if (made)
+		return update_largest(vm, optimizer, group, plan);
+	return call_update(vm, optimizer, group) ? val_none() : val_null();
+}
+
+static struct val update_planned(struct vm *vm, struct val optimizer, struct val group,
+                                 struct dict *plans, struct plan *plan)
+{
+	const struct val id = val_int((int64_t)(intptr_t)group.as.o),
+	                 known = dict_get(vm, plans, id);
+	const bool is_known = !is_null(known) && AS(list, known)->at[0].as.i == plan->key;
+	struct val needed = is_known ? AS(list, known)->at[1] : val_null();
+
+	if (!is_null(needed) && !is_none(needed)) {
+		touch(plan, NULL);
+		ag_transient(ctx_of(vm), needed.as.i);
+		return vm_work(vm, plan->params->count) ? val_none() : val_null();
+	}
+	needed = is_known ? update_largest(vm, optimizer, group, plan)
+	                  : update_first(vm, optimizer, group, plan);
+	/* The state that was made is part of the key. */
+	if (is_null(needed) || !plan_read(vm, optimizer, AS(dict, group), plan) ||
+	    !remember(vm, plans, id, plan->key, needed))
+		return is_null(needed) || !is_null(vm->exc) ? val_null() : val_none();
+	return val_none();
+}
+
 /* update(optimizer, group, plans): `plans` is what is known of each group. */
 static struct val update(struct vm *vm, struct val *a, uint32_t n)
 {
-	const struct val id = val_int((int64_t)(intptr_t)a[1].as.o);
-	struct plan plan = {0};
-	struct val known;
-	int64_t needed = 0;
-	bool ok;
+	struct plan plan;
 
 	(void)n;
-	if (!is_kind(a[1], K_DICT) || !is_kind(a[2], K_DICT) ||
-	    !plan_read(vm, a[0], AS(dict, a[1]), &plan))
-		return is_null(vm->exc) && call_update(vm, a[0], a[1]) ? val_none() : val_null();
-	known = dict_get(vm, AS(dict, a[2]), id);
-	if (is_null(known) || AS(list, known)->at[0].as.i != (int64_t)(plan.key >> 1)) {
-		ok = call_update(vm, a[0], a[1]) &&
-		     remember(vm, AS(dict, a[2]), id, plan.key, val_none());
-	} else if (is_none(AS(list, known)->at[1])) {
-		touch(&plan, plan.largest);
-		ok = update_largest(vm, a[0], a[1], &plan, &needed) &&
-		     remember(vm, AS(dict, a[2]), id, plan.key, val_int(needed));
-	} else {
-		touch(&plan, NULL);
-		ag_transient(ctx_of(vm), AS(list, known)->at[1].as.i);
-		ok = vm_work(vm, plan.params->count);
-	}
-	return ok ? val_none() : val_null();
+	if (is_kind(a[1], K_DICT) && is_kind(a[2], K_DICT) &&
+	    plan_read(vm, a[0], AS(dict, a[1]), &plan))
+		return update_planned(vm, a[0], a[1], AS(dict, a[2]), &plan);
+	return is_null(vm->exc) && call_update(vm, a[0], a[1]) ? val_none() : val_null();
 }
 
 /* clip(gradients, norm_type): the total norm, where numbers are not wanted; else None. */

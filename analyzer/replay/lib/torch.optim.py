@@ -103,18 +103,25 @@ class Optimizer:
         _torch.set_kind(made, "optimizer")
         return made
 
-    def _begin(self, p, state, group):
-        pass
+    # Makes the state of one parameter; None: the update makes it.
+    _begin = None
 
     # The state of all is there before the first of them moves.
+    def _begin_all(self, group):
+        if self._begin is None:
+            return False
+        for p in group["params"]:
+            if p.grad is not None:
+                state = self.state[p]
+                if len(state) == 0:
+                    self._begin(p, state, group)
+        return True
+
     def _each(self, group):
-        params = [p for p in group["params"] if p.grad is not None]
-        for p in params:
-            state = self.state[p]
-            if len(state) == 0:
-                self._begin(p, state, group)
-        for p in params:
-            yield p, _gradient(p, group), self.state[p]
+        self._begin_all(group)
+        for p in group["params"]:
+            if p.grad is not None:
+                yield p, _gradient(p, group), self.state[p]
 
     def register_step_post_hook(self, hook):
         self._hooks_post.append(hook)
