@@ -1,15 +1,17 @@
 /* An optimizer's step without numbers: what it leaves behind and takes while it runs is
  * the same in every step once the state is there. So once that is made, the step is run
- * for the largest parameter, whose need is kept, and from then on only counted. */
+ * for the largest parameter and those beside it, as what one took may last into the next;
+ * their need is kept, and from then on only counted. */
 
 #include "analyzer/base/hash.h"
 #include "analyzer/replay/torch.h"
 #include "runtime/core.h"
 
 struct plan {
-	struct list *params;
-	struct ag_tensor *largest; /* of those with a gradient; NULL: none */
-	int64_t key;               /* of what the step depends on */
+	const struct list *params;
+	struct val largest;       /* of those with a gradient; PY_NULL: none */
+	struct val before, after; /* its neighbours among them, or PY_NULL */
+	int64_t key;              /* of what the step depends on */
 };
 
 /* Which of its options are on. */
@@ -30,6 +32,34 @@ static bool join_options(struct vm *vm, struct dict *group, uint64_t *key)
 	return true;
 }
 
+/* False: there is none with a gradient, or one that is no tensor. */
+static bool plan_params(struct plan *plan, uint64_t *key)
+{
+	struct val last = val_null();
+	int64_t most = -1;
+
+	for (uint32_t i = 0; i < plan->params->count; i++) {
+		const struct val p = plan->params->at[i];
+
+		if (!is_kind(p, K_TENSOR))
+			return false;
+		if (!ag_grad_of(tensor_of(p)))
+			continue;
+		*key = hash_join(*key, i + 1);
+		if (ag_numel(tensor_of(p)) > most) {
+			most = ag_numel(tensor_of(p));
+			plan->before = last;
+			plan->largest = p;
+			plan->after = val_null();
+		} else if (is_null(plan->after)) {
+			plan->after = p;
+		}
+		last = p;
+	}
+	*key = hash_join(*key, (uint64_t)most);
+	return most >= 0;
+}
+
 /* False without an exception: the update has to be run. */
 static bool plan_read(struct vm *vm, struct val optimizer, struct dict *group, struct plan *plan)
 {
@@ -40,20 +70,8 @@ static bool plan_read(struct vm *vm, struct val optimizer, struct dict *group, s
 
 	unref(vm, state);
 	*plan = (struct plan){.params = ok ? AS(list, params) : NULL};
-	for (uint32_t i = 0; ok && i < plan->params->count; i++) {
-		const struct val p = plan->params->at[i];
-
-		if (!is_kind(p, K_TENSOR))
-			return false;
-		if (!ag_grad_of(tensor_of(p)))
-			continue;
-		key = hash_join(key, i + 1);
-		if (!plan->largest || ag_numel(tensor_of(p)) > ag_numel(plan->largest))
-			plan->largest = tensor_of(p);
-	}
-	if (!ok || !plan->largest)
+	if (!ok || !plan_params(plan, &key))
 		return false;
-	key = hash_join(key, (uint64_t)ag_numel(plan->largest));
 	if (!join_options(vm, group, &key))
 		return false;
 	plan->key = (int64_t)(key >> 1);
@@ -69,12 +87,16 @@ static bool call_update(struct vm *vm, struct val optimizer, struct val group)
 	return ok;
 }
 
-static void touch(const struct plan *plan, const struct ag_tensor *but)
+/* They are changed in place; those of `but` are not, if there is one. */
+static void touch(const struct plan *plan, const struct list *but)
 {
 	for (uint32_t i = 0; i < plan->params->count; i++) {
 		struct ag_tensor *t = tensor_of(plan->params->at[i]);
+		bool skip = !ag_grad_of(t);
 
-		if (t != but && ag_grad_of(t))
+		for (uint32_t k = 0; but && k < but->count; k++)
+			skip = skip || tensor_of(but->at[k]) == t;
+		if (!skip)
 			ag_bump(t);
 	}
 }
@@ -84,13 +106,17 @@ static struct val update_largest(struct vm *vm, struct val optimizer, struct val
                                  const struct plan *plan)
 {
 	struct dict *one = dict_copy(vm, AS(dict, group));
-	struct list *params = list_new(vm, 1);
+	struct list *params = list_new(vm, 3);
 	struct ag_peak before;
 	uint64_t needed;
 	bool ok;
 
-	touch(plan, plan->largest);
-	list_push(vm, params, torch_wrap_ref(vm, plan->largest));
+	if (!is_null(plan->before))
+		list_push(vm, params, ref(plan->before));
+	list_push(vm, params, ref(plan->largest));
+	if (!is_null(plan->after))
+		list_push(vm, params, ref(plan->after));
+	touch(plan, params);
 	dict_put_str(vm, one, str_intern(vm, "params", 6), val_obj(params));
 	unref_obj(vm, params);
 	ag_watch_peak(ctx_of(vm), &before);
