@@ -132,6 +132,12 @@ static const struct {
         {MEAN PREDICT("            loss = mean(model(x), x)\n            outs.append(loss)\n",
                       "torch.stack(outs).mean()"),
          true, false},
+        /* and what piles up is somewhere else */
+        {MEAN "rows = []\n" PREDICT("            loss = mean(model(x), x)\n"
+                                    "            outs.append(loss)\n"
+                                    "            rows.append(torch.zeros(64))\n",
+                                    "torch.stack(outs).mean()"),
+         true, false},
         /* every fiftieth step */
         {DESCEND "        kept.append(out.detach())\n", true, true},
         {DESCEND "        kept.append(out.detach().sum())\n", false, false},

@@ -181,6 +181,70 @@ START_TEST(what_is_retained_is_used_or_not)
 }
 END_TEST
 
+/* --- whose growth it is */
+
+#define STEPS(keep)                                                                                \
+	NET "kept, total, table = [], torch.zeros(()), torch.zeros(32)\n"                          \
+	    "def put(to, x):\n    to.append(x)\n"                                                  \
+	    "for i in range(20):\n    out = net(torch.randn(8, 4))\n" keep
+#define LOADED(keep)                                                                               \
+	NET "import torch.nn.functional as F\ndef run(model, loader, n):\n    model.eval()\n"      \
+	    "    total, table, state = 0, torch.zeros(3, 5), model(n)\n    for x in "              \
+	    "loader:\n" keep
+
+/* The loop's nodes grow in each of them, or its bytes. */
+static const struct {
+	struct watched watched;
+	bool nodes;
+	double bytes;
+} shares[] = {
+        {{STEPS("    kept.append(out)\n"), "kept.append(out)"}, true, 64},
+        {{STEPS("    kept.append(out)\n    last = [out.sum()]\n"), "last = [out.sum()]"}, false, 0},
+        {{STEPS("    put(kept, out)\n"), "put(kept, out)"}, true, 64},
+        {{STEPS("    put(kept, out)\n    put([], out.sum())\n"), "put([], out.sum())"}, false, 0},
+        /* all of it is held, by a chain */
+        {{STEPS("    total = total + out.sum()\n"), "total = total + out.sum()"}, true, 0},
+        {{STEPS("    total.add_(out.sum())\n"), "total.add_(out.sum())"}, true, 0},
+        {{STEPS("    kept.append(out)\n    total.add_(out.sum().item())\n"),
+          "total.add_(out.sum().item())"},
+         false,
+         0},
+        {{STEPS("    table[i] = out.sum()\n"), "table[i] = out.sum()"}, true, 0},
+        {{STEPS("    kept.append(out)\n    table[i] = out.detach().sum()\n"),
+          "table[i] = out.detach().sum()"},
+         false,
+         0},
+        /* numbers beside what is more */
+        {{STEPS("    kept.append(out.detach())\n    put(kept, out.detach().sum())\n"),
+          "put(kept, out.detach().sum())"},
+         false,
+         4},
+        /* what is not known goes into the graph by keyword, by an index, in a shape that
+         * does not fit */
+        {{LOADED("        total += F.smooth_l1_loss(input=net(x), target=n.y)\n"),
+          "total += F.smooth_l1_loss(input=net(x), target=n.y)"},
+         true,
+         0},
+        {{LOADED("        state = state[torch.arange(3)]\n"), "state = state[torch.arange(3)]"},
+         true,
+         0},
+        {{LOADED("        table[0, n:] = net(x)[:, 0]\n"), "table[0, n:] = net(x)[:, 0]"}, true, 0},
+};
+
+START_TEST(a_place_has_its_share_of_what_grows)
+{
+	struct replay_result r = run_watched(&shares[_i].watched, false);
+	const struct replay_share *share = &r.seen[0].share;
+
+	ck_assert(replay_grows(r.nodes.kind) || replay_grows(r.bytes.kind));
+	ck_assert_int_eq(replay_grows(share->nodes.kind), shares[_i].nodes);
+	if (shares[_i].bytes > 0)
+		ck_assert_double_eq(share->bytes.slope, shares[_i].bytes);
+	else if (!shares[_i].nodes)
+		ck_assert(!replay_grows(share->bytes.kind));
+}
+END_TEST
+
 /* --- functions of autograd, which nothing applies */
 
 #define FUNCTION(parameters, forward, backward)                                                    \
@@ -263,6 +327,12 @@ static const struct {
          true},
         {{NET "def play():\n    logs = []\n    for t in range(50):\n"
               "        logs.append(net(torch.randn(1, 4)))\n    return len(logs)\n",
+          "logs.append(net(torch.randn(1, 4)))"},
+         false},
+        /* who is given them is known: that is for the analysis to judge */
+        {{NET "def play():\n    logs = []\n    for t in range(50):\n"
+              "        logs.append(net(torch.randn(1, 4)))\n    return logs\n"
+              "def show():\n    print(len(play()))\n",
           "logs.append(net(torch.randn(1, 4)))"},
          false},
         /* it ends before it is measured for long enough */
@@ -500,6 +570,8 @@ Suite *replay_places_suite(void)
 	                    (int)(sizeof(recorded) / sizeof(recorded[0])));
 	tcase_add_test(tests, what_is_unpacked_of_a_call_may_be_known_to_have_its_graph);
 	tcase_add_test(tests, what_is_retained_is_used_or_not);
+	tcase_add_loop_test(tests, a_place_has_its_share_of_what_grows, 0,
+	                    sizeof(shares) / sizeof(shares[0]));
 	tcase_add_loop_test(tests, what_no_loop_is_around_runs_again, 0,
 	                    (int)(sizeof(alone) / sizeof(alone[0])));
 	tcase_add_loop_test(tests, functions_of_autograd_are_applied, 0,

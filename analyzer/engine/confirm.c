@@ -191,22 +191,39 @@ static const char *what_shows(const struct replay_result *result, uint32_t place
 }
 
 /* Bytes in a step, in one run of the loop if the loop around it clears them. */
-static double piled_bytes(const struct replay_result *result)
+static double piled_bytes(const struct replay_share *share)
 {
-	if (replay_grows(result->bytes.kind))
-		return result->bytes.slope;
-	return replay_grows(result->stretch.bytes.kind) ? result->stretch.bytes.slope : 0;
+	if (replay_grows(share->bytes.kind))
+		return share->bytes.slope;
+	return replay_grows(share->stretch_bytes.kind) ? share->stretch_bytes.slope : 0;
 }
 
 /* Whether what piles up without a graph is more than numbers, each time that it is stored. */
-static bool piles_up(const struct replay_result *result, uint32_t place,
-                     const struct finding *finding)
+static bool piles_up(const struct replay_result *result, uint32_t place)
 {
-	const uint32_t ran = place < REPLAY_MOST_WATCHED && result->watched ? result->watched[place]
-	                                                                    : result->count;
+	const uint32_t ran = result->watched[place];
 
-	return finding->rule->shown == SHOWN_TENSORS && ran &&
-	       piled_bytes(result) * result->count / ran >= LEAST_PILED;
+	return ran && piled_bytes(&result->seen[place].share) * result->count / ran >= LEAST_PILED;
+}
+
+/* Whether what grows is, in part, what the finding's own place was given. */
+static bool grows_there(const struct replay_result *result, uint32_t place,
+                        const struct finding *finding)
+{
+	const enum rule_shown shown = finding->rule->shown;
+	const struct replay_share *share;
+	bool nodes, bytes;
+
+	if (place >= REPLAY_MOST_WATCHED || !result->seen)
+		return false;
+	share = &result->seen[place].share;
+	nodes = replay_grows(share->nodes.kind) || replay_grows(share->stretch_nodes.kind);
+	bytes = replay_grows(share->bytes.kind) || replay_grows(share->stretch_bytes.kind);
+	if (shown == SHOWN_KEPT_GRAPH)
+		return nodes || (bytes && !result->exact);
+	if (shown == SHOWN_TENSORS)
+		return piles_up(result, place);
+	return shown == SHOWN_STORAGE ? bytes : nodes || bytes;
 }
 
 /* By a backward that comes after it. */
@@ -220,6 +237,34 @@ static bool is_needed(const struct replay_result *result, uint32_t place)
 static bool grows_while_it_runs(const struct replay_result *result)
 {
 	return replay_grows(result->stretch.bytes.kind) || replay_grows(result->stretch.nodes.kind);
+}
+
+/* What grows confirms a finding only if it is what its own place keeps. */
+static void confirm_growth(const struct replay_result *result, uint32_t place,
+                           struct finding *finding)
+{
+	const enum rule_shown shown = finding->rule->shown;
+	struct finding_replay *replay = &finding->replay;
+
+	if (shown == SHOWN_KEPT_GRAPH && is_needed(result, place)) {
+		replay->shown = "what it keeps is needed behind the loop";
+		return;
+	}
+	if (shown == SHOWN_UNUSED_GRAPH)
+		return;
+	if (!grows_there(result, place, finding)) {
+		if (replay->verdict >= EVIDENCE_LINEAR && !replay->shown)
+			replay->shown = "what grows is not what this line keeps";
+		return;
+	}
+	if (!result->exact && finding->confidence < CONFIDENCE_CERTAIN && shown != SHOWN_TENSORS)
+		return;
+	if (replay->verdict >= EVIDENCE_LINEAR) {
+		finding->confidence = CONFIDENCE_CONFIRMED;
+	} else if (grows_while_it_runs(result)) {
+		replay->shown = "it piles up until the loop is left, and then begins anew";
+		finding->confidence = CONFIDENCE_CONFIRMED;
+	}
 }
 
 static void add_evidence(struct arena *arena, const struct replay_result *result, uint32_t place,
@@ -251,20 +296,7 @@ static void add_evidence(struct arena *arena, const struct replay_result *result
 	}
 	if (replay->shown)
 		finding->confidence = CONFIDENCE_CONFIRMED;
-	if (finding->rule->shown == SHOWN_KEPT_GRAPH && is_needed(result, place)) {
-		replay->shown = "what it keeps is needed behind the loop";
-		return;
-	}
-	if (finding->rule->shown == SHOWN_UNUSED_GRAPH ||
-	    !(result->exact || finding->confidence >= CONFIDENCE_CERTAIN ||
-	      piles_up(result, place, finding)))
-		return;
-	if (replay->verdict >= EVIDENCE_LINEAR) {
-		finding->confidence = CONFIDENCE_CONFIRMED;
-	} else if (grows_while_it_runs(result)) {
-		replay->shown = "it piles up until the loop is left, and then begins anew";
-		finding->confidence = CONFIDENCE_CONFIRMED;
-	}
+	confirm_growth(result, place, finding);
 }
 
 /* Nothing was guessed, the loop ran undisturbed, its every step came by the

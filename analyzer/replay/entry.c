@@ -146,16 +146,19 @@ static struct val run_function(struct replay *r)
 	struct function *fn = NULL;
 	struct called called;
 	struct val result;
+	bool unknown_caller;
 	uint32_t calls = 0;
 
 	while (id.n > 1 && !(fn = function_of(vm, r->request->module, id)))
 		id = ir_func_get(r->request->module, id)->parent;
 	if (!fn)
 		return val_none();
+	unknown_caller = !replay_is_called(r->request->names, r->request->module, id);
 	called = called_open(vm, fn);
 	do {
 		result = vm->halt ? val_null() : drained(vm, called_call(vm, &called));
-		needs_returned(r, result);
+		if (unknown_caller)
+			needs_returned(r, result);
 	} while (calls_again(r, result, ++calls));
 	called_close(vm, &called);
 	return result;

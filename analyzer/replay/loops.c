@@ -377,6 +377,19 @@ const struct replay_loop *replay_choose_caller(struct intern *names, const struc
 	return found;
 }
 
+bool replay_is_called(struct intern *names, const struct ir_module *module, func_id function)
+{
+	const uint32_t name = ir_func_get(module, function)->name.n;
+	struct finder f;
+	bool found = false;
+
+	finder_open(&f, names, module);
+	for (uint32_t i = 1; !found && i < module->funcs.count; i++)
+		found = i != function.n && names_has(&f.calls[i], name);
+	finder_close(&f);
+	return found;
+}
+
 /* --- by place */
 
 static const struct replay_loop *loop_at(const struct replay_loop *loops, uint32_t count,

@@ -21,6 +21,15 @@ struct id_set {
 	uint32_t mask, count;
 };
 
+/* What the watched places keep. */
+struct shares {
+	struct share_note *notes; /* open addressing */
+	uint32_t mask, count;
+	uint64_t from[REPLAY_MOST_WATCHED]; /* newest id before the place's instruction */
+	uint64_t *series;                   /* by place: iterations, bytes; of each sample */
+	uint32_t capacity;
+};
+
 struct replay {
 	const struct replay_request *request;
 	struct replay_result *result;
@@ -43,6 +52,7 @@ struct replay {
 	struct id_set *retained; /* nodes, by place */
 	struct id_set *chained;  /* the same: of what was stored there */
 	uint64_t chains;         /* places where each contains the one before */
+	struct shares shares;
 	/* The loop was measured; what comes after it may need what it kept. */
 	uint32_t closing;
 	uint32_t closing_entry, closing_entries; /* of the loop, since */
@@ -91,6 +101,14 @@ void places_note(struct replay *r); /* an iteration is over */
 void needs_returned(struct replay *r, struct val result);
 void places_reset(struct replay *r);
 void places_release(struct replay *r);
+
+/* --- shares.c */
+void shares_note(struct replay *r, uint32_t place, uint64_t id); /* of a node or a storage */
+void shares_given(struct vm *vm, uint32_t place, struct val callee, struct val operand);
+void shares_passed(struct vm *vm, uint32_t place);
+void shares_sample(struct replay *r);
+void shares_judge(struct replay *r);
+void shares_reset(struct replay *r);
 
 /* tensors, nodes and storages that a walk from Python finds (census.c). */
 void census_take(struct replay *r, struct replay_sample *sample);

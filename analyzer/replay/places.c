@@ -189,8 +189,10 @@ static void keep_retained(struct replay *r, const struct walk *w, uint32_t place
 {
 	r->seen[place].retained++;
 	for (uint32_t i = 0; w->met.at && i <= w->met.mask; i++)
-		if (w->met.at[i])
+		if (w->met.at[i]) {
 			id_set_add(&r->retained[place], w->met.at[i] - 1);
+			shares_note(r, place, w->met.at[i] - 1);
+		}
 }
 
 static void place_backward(struct vm *vm, struct ag_tensor *from, unsigned flags)
@@ -236,6 +238,8 @@ void places_open(struct replay *r)
 	r->result->watched = r->watched;
 	r->result->seen = r->seen;
 	r->vm->on_watched = place_ran;
+	r->vm->on_given = shares_given;
+	r->vm->on_passed = shares_passed;
 	r->vm->on_born = place_made;
 	if (r->request->born_count)
 		r->vm->is_born = is_born;
@@ -248,10 +252,12 @@ void places_reset(struct replay *r)
 	memset(r->watched, 0, (REPLAY_MOST_WATCHED + 1) * sizeof(*r->watched));
 	memset(r->seen, 0, (REPLAY_MOST_WATCHED + 1) * sizeof(*r->seen));
 	r->ran = r->recorded = r->stored = 0;
+	shares_reset(r);
 }
 
 void places_release(struct replay *r)
 {
+	shares_reset(r);
 	for (uint32_t i = 0; i < REPLAY_MOST_WATCHED; i++) {
 		free(r->retained[i].at);
 		free(r->chained[i].at);

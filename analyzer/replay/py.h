@@ -165,6 +165,9 @@ struct vm {
 	uint64_t led; /* those that conditions lead to, in a healing machine */
 	/* `stored` is what is put somewhere there, else PY_NULL. */
 	void (*on_watched)(struct vm *vm, uint32_t index, struct val stored);
+	/* Each of its operands before, a callee first (else PY_NULL), and that it is done. */
+	void (*on_given)(struct vm *vm, uint32_t index, struct val callee, struct val operand);
+	void (*on_passed)(struct vm *vm, uint32_t index);
 	/* Whether what is made there has a graph, as is known without running it, and
 	 * what it turned out to be (borrowed), at which watched place, from 1. */
 	bool (*is_born)(struct vm *vm, const struct ir_module *module, struct span span);

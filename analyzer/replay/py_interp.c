@@ -326,15 +326,29 @@ static struct val stored_there(const struct frame *f, const struct code_inst *in
 	}
 }
 
+/* Of a call each operand, else what is stored. */
+static void give_operands(struct vm *vm, const struct frame *f, const struct code_inst *in)
+{
+	const bool call = in->op == OP_call;
+	const struct val callee = call ? f->regs[in->args[0].reg] : val_null();
+
+	for (uint32_t i = call || !in->nargs ? 0 : in->nargs - 1u; i < in->nargs; i++)
+		vm->on_given(vm, in->watch - 1u, callee, f->regs[in->args[i].reg]);
+}
+
 static enum step step_watched(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct code_inst plain = *in;
 	enum step step;
 
 	plain.op = f->code->func->insts.at[in - f->code->insts].op;
-	if (in->watch)
+	if (in->watch) {
 		run->vm->on_watched(run->vm, in->watch - 1u, stored_there(f, &plain));
+		give_operands(run->vm, f, &plain);
+	}
 	step = step_one(run, f, &plain);
+	if (in->watch && step == STEP_NEXT)
+		run->vm->on_passed(run->vm, in->watch - 1u);
 	if (in->born && step == STEP_NEXT)
 		run->vm->on_born(run->vm, f->regs[in->dst], in->watch);
 	return step;
@@ -488,6 +502,8 @@ static struct frame *leave_frame(struct run *run, struct frame *f)
 	if (is_null(run->result))
 		return unwind(run, caller);
 	caller->regs[dst] = run->result;
+	if (caller->code->insts[caller->pc - 1].watch)
+		vm->on_passed(vm, caller->code->insts[caller->pc - 1].watch - 1u);
 	if (caller->code->insts[caller->pc - 1].born)
 		vm->on_born(vm, run->result, caller->code->insts[caller->pc - 1].watch);
 	run->result = val_null();

@@ -199,8 +199,11 @@ struct val rp_item(struct vm *vm, struct val o, struct val index)
 	struct val fn, v;
 
 	if (o.tag == PY_OBJECT) {
-		if (is_kind(o, K_UNKNOWN))
-			return unknown_item(vm, AS(unknown, o), index);
+		if (is_kind(o, K_UNKNOWN)) {
+			v = vm->kinds[K_UNKNOWN].item ? vm->kinds[K_UNKNOWN].item(vm, o, index)
+			                              : val_null();
+			return is_null(v) ? unknown_item(vm, AS(unknown, o), index) : v;
+		}
 		fn = o.as.o->kind == K_CLASS ? val_null() : special_own(vm, o, PN_getitem);
 		if (is_null(fn) && is_null(vm->exc)) {
 			/* A stand-in as index picks an element that is there. */

@@ -97,6 +97,7 @@ void take_sample(struct replay *r)
 	ag_reset_peak(ctx_of(r->vm));
 	measure_mark(r);
 	places_note(r);
+	shares_sample(r);
 }
 
 static struct replay_stretch longest_stretch(const struct replay_result *result)
@@ -128,6 +129,7 @@ static void judge(struct replay *r)
 	*stretch = longest_stretch(result);
 	stretch->bytes = replay_verdict(bytes + stretch->first, stretch->count);
 	stretch->nodes = replay_verdict(nodes + stretch->first, stretch->count);
+	shares_judge(r);
 	free(bytes);
 }
 

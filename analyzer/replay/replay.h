@@ -111,6 +111,13 @@ struct replay_request {
 	void *data;
 };
 
+/* Of what a watched place was given: in how many iterations what has a node that is still
+ * alive, and the bytes that are. */
+struct replay_share {
+	struct replay_verdict nodes, bytes;
+	struct replay_verdict stretch_nodes, stretch_bytes;
+};
+
 /* At a watched place, in how many iterations ... */
 struct replay_seen {
 	uint32_t recorded; /* what it made had a graph, and no backward ran then */
@@ -120,6 +127,7 @@ struct replay_seen {
 	/* What it stores contains what it stored before, and a backward outside of the
 	 * loop ran through several of them. */
 	bool needed;
+	struct replay_share share;
 };
 
 struct replay_result {
@@ -179,6 +187,8 @@ const struct replay_loop *replay_choose(const struct ir_module *module,
 const struct replay_loop *replay_choose_caller(struct intern *names, const struct ir_module *module,
                                                const struct replay_loop *loops, uint32_t count,
                                                func_id function);
+/* Whether something in the module calls it, by its name. */
+bool replay_is_called(struct intern *names, const struct ir_module *module, func_id function);
 /* `step % 100` in it: the most, 0 if there is none. */
 uint32_t replay_rare_steps(const struct ir_module *module, const struct replay_loop *loop);
 

@@ -181,6 +181,7 @@ struct val torch_unknown_call(struct vm *vm, struct val callee, struct val *a, u
                               struct dict *kw);
 /* What a framework does with what a training step returns. */
 void torch_framework_backward(struct vm *vm, struct val result);
+struct val torch_unknown_item(struct vm *vm, struct val o, struct val index);
 struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 /* A stand-in with one more node, whose inputs are the tensors in the values. */
 struct val unknown_node(struct vm *vm, struct val *a, uint32_t n, struct dict *kw,

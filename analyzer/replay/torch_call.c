@@ -211,7 +211,23 @@ struct val torch_misfit(struct vm *vm, struct val *a, uint32_t n, const char *wh
 	return torch_opaque(vm, a, n, what);
 }
 
-static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n)
+/* What is given by keyword has a graph, too. */
+static struct val opaque_call(struct vm *vm, const char *name, struct val *a, uint32_t n,
+                              const struct dict *kw)
+{
+	struct val all[TORCH_MAX_ARGS];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n && count < TORCH_MAX_ARGS; i++)
+		all[count++] = a[i];
+	for (uint32_t i = 0; kw && i < kw->used && count < TORCH_MAX_ARGS; i++)
+		if (!is_null(kw->at[i].key))
+			all[count++] = kw->at[i].value;
+	return torch_opaque(vm, all, count, name);
+}
+
+static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n,
+                              const struct dict *kw)
 {
 	enum ag_status status = ag_error(ctx_of(vm))->status;
 
@@ -219,7 +235,8 @@ static struct val call_failed(struct vm *vm, const char *name, struct val *a, ui
 	/* Shapes that were made up need not fit. */
 	if (status == AG_ERR_UNKNOWN_OP || status == AG_ERR_NO_DATA ||
 	    (status != AG_ERR_MEMORY && !torch_of(vm)->exact)) {
-		return torch_misfit(vm, a, n, name);
+		ag_error_clear(ctx_of(vm));
+		return opaque_call(vm, name, a, n, kw);
 	}
 	return torch_raise(vm);
 }
@@ -284,7 +301,7 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 	}
 	if (args.unknown) {
 		arena_release(&args.arena);
-		return torch_opaque(vm, a, n, name);
+		return opaque_call(vm, name, a, n, kw);
 	}
 	ag_set_site(ctx_of(vm), site_now(vm));
 	given = (struct ag_args){args.at, args.count, args.keywords, args.nkeywords};
@@ -295,7 +312,7 @@ static struct val call_known(struct vm *vm, const char *name, struct val *a, uin
 	if (ok)
 		result = results_val(vm, name, &given, &results);
 	else
-		result = call_failed(vm, name, a, n);
+		result = call_failed(vm, name, a, n, kw);
 	ag_results_release(&results);
 	arena_release(&args.arena);
 	return vm->halt ? val_null() : result;
@@ -320,7 +337,7 @@ struct val torch_call(struct vm *vm, const char *name, struct val *a, uint32_t n
 	if (unknown_solve(vm, name, few, n, kw))
 		result = call_known(vm, name, few, n, kw);
 	else
-		result = is_null(vm->exc) ? torch_opaque(vm, few, n, name) : val_null();
+		result = is_null(vm->exc) ? opaque_call(vm, name, few, n, kw) : val_null();
 	for (uint32_t i = 0; i < n; i++)
 		unref(vm, few[i]);
 	return result;

@@ -117,6 +117,42 @@ struct val tensor_item(struct vm *vm, struct val o, struct val index)
 	return result;
 }
 
+/* As what is put somewhere has it, whose shape is not known there: its graph, as a number. */
+static struct val put_number(struct vm *vm, struct val value)
+{
+	struct ag_tensor *from = NULL;
+	uint32_t count = 0;
+
+	gather_tensors(value, &from, &count, 1, 0);
+	if (!count || !ag_dtype_is_float(ag_dtype(from)))
+		return val_null();
+	return torch_wrap(vm, ag_opaque(ctx_of(vm), &from, 1, ag_dtype(from), 0, NULL, false));
+}
+
+/* Shapes that were made up need not fit. */
+static bool put_misfit(struct vm *vm, struct val o, const struct indexing *x, struct val value)
+{
+	struct val number = val_null();
+	struct val_args args;
+	struct ag_value v;
+	bool ok = false;
+
+	if (torch_of(vm)->exact || ag_error(ctx_of(vm))->status == AG_ERR_MEMORY)
+		return false;
+	ag_error_clear(ctx_of(vm));
+	number = put_number(vm, value);
+	if (is_null(number))
+		return false;
+	val_args_open(&args);
+	ok = torch_value(vm, &args, number, &v) &&
+	     ag_index_put(ctx_of(vm), tensor_of(o), x->at, x->count, &v);
+	arena_release(&args.arena);
+	unref(vm, number);
+	if (ok)
+		vm_stand_in(vm, "what is put at an index");
+	return ok;
+}
+
 int tensor_set_item(struct vm *vm, struct val o, struct val index, struct val value)
 {
 	struct indexing x;
@@ -126,9 +162,12 @@ int tensor_set_item(struct vm *vm, struct val o, struct val index, struct val va
 
 	val_args_open(&args);
 	ok = parse_index(vm, index, &x) && torch_value(vm, &args, value, &v);
-	if (ok && is_kind(value, K_UNKNOWN))
+	if (ok && is_kind(value, K_UNKNOWN)) {
+		torch_of(vm)->exact = false;
 		vm_stand_in(vm, "value of %s", AS(unknown, value)->what->at);
-	else if (ok && !ag_index_put(ctx_of(vm), tensor_of(o), x.at, x.count, &v)) {
+		put_misfit(vm, o, &x, value);
+	} else if (ok && !ag_index_put(ctx_of(vm), tensor_of(o), x.at, x.count, &v) &&
+	           !put_misfit(vm, o, &x, value)) {
 		torch_raise(vm);
 		ok = false;
 	}

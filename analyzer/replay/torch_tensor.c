@@ -510,6 +510,7 @@ void torch_kinds_init(struct vm *vm)
 	vm->kinds[K_ARRAY].length = tensor_length;
 	numpy_kinds_init(vm);
 	vm->kinds[K_UNKNOWN].call = torch_unknown_call;
+	vm->kinds[K_UNKNOWN].item = torch_unknown_item;
 	vm->kinds[K_UNKNOWN].binary = torch_unknown_binary;
 	vm->opaque = torch_opaque;
 }

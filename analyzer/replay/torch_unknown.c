@@ -304,6 +304,28 @@ struct val torch_unknown_binary(struct vm *vm, enum ir_sub sub, struct val a, st
 	return unknown_node(vm, both, 2, NULL, ir_sub_text(sub));
 }
 
+static bool selects(struct val index)
+{
+	if (is_kind(index, K_UNKNOWN))
+		index = unknown_root(AS(unknown, index))->same;
+	if (is_kind(index, K_TENSOR))
+		return true;
+	for (uint32_t i = 0; is_kind(index, K_TUPLE) && i < AS(list, index)->count; i++)
+		if (selects(AS(list, index)->at[i]))
+			return true;
+	return false;
+}
+
+/* Only a tensor is indexed by tensors: what that gives is no part of it, but a node more. */
+struct val torch_unknown_item(struct vm *vm, struct val o, struct val index)
+{
+	const struct unknown *u = unknown_root(AS(unknown, o));
+
+	if (!is_null(u->same) || is_null(u->graph) || !selects(index))
+		return val_null();
+	return unknown_node(vm, &o, 1, NULL, "an index");
+}
+
 /* --- calls */
 
 static bool is_one_of(const struct str *method, const char *const *names)
