@@ -16,7 +16,7 @@ static void lower(const char *text, uint32_t length)
 	struct text out = {.arena = &arena};
 	struct intern *names = intern_open();
 	struct source source = {.path = "fuzz.py", .text = text, .length = length};
-	struct front_result result = python_front_end.lower(&arena, names, &source);
+	struct front_result result = python_front_end.lower(&arena, names, &source, NULL);
 	const char *wrong = ir_verify(&arena, result.module);
 
 	if (wrong)

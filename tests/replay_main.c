@@ -44,7 +44,7 @@ static const struct ir_module *find_module(void *data, const char *name, bool *i
 		source = source_open(p->arena, path, &problem);
 		if (source) {
 			*is_package = package;
-			return python_front_end.lower(p->arena, p->names, source).module;
+			return python_front_end.lower(p->arena, p->names, source, NULL).module;
 		}
 	}
 	return NULL;
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 	        .line = o.line,
 	        .iterations = o.steps,
 	        .values = o.output || o.values,
-	        .module = python_front_end.lower(&arena, names, source).module};
+	        .module = python_front_end.lower(&arena, names, source, NULL).module};
 	if (o.loops) {
 		replay_loops_of(request, o.file);
 		intern_close(names);

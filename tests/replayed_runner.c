@@ -12,7 +12,7 @@ struct replay_result replayed(const char *text, struct replay_request request)
 	        source_from_bytes(request.arena, "program.py", text, strlen(text), &problem);
 
 	ck_assert(source != NULL);
-	request.module = python_front_end.lower(request.arena, request.names, source).module;
+	request.module = python_front_end.lower(request.arena, request.names, source, NULL).module;
 	return replay_run(&request);
 }
 

@@ -96,7 +96,7 @@ static void read_marks(struct arena *memory, const struct project *project, mark
 		if (!file->linted)
 			continue;
 		names = intern_open();
-		lowered = file->front->lower(memory, names, file->source);
+		lowered = file->front->lower(memory, names, file->source, NULL);
 		marks_read(memory, file->source, &lowered, marks);
 		intern_close(names);
 	}

@@ -79,7 +79,7 @@ START_TEST(lowering_gives_the_golden)
 	struct front_result lowered;
 
 	ck_assert_ptr_nonnull(source);
-	lowered = front_end_find(path)->lower(&arena, names, source);
+	lowered = front_end_find(path)->lower(&arena, names, source, NULL);
 	ck_assert_ptr_nonnull(lowered.module);
 	ck_assert_pstr_eq(ir_verify(&arena, lowered.module), NULL);
 	ir_dump(lowered.module, &ir);
@@ -104,7 +104,8 @@ START_TEST(broken_files_lower_and_verify)
 	const struct source *source = source_open(&arena, path, &problem);
 
 	if (source && front_end_find(path)) {
-		struct front_result lowered = front_end_find(path)->lower(&arena, names, source);
+		struct front_result lowered =
+		        front_end_find(path)->lower(&arena, names, source, NULL);
 
 		ck_assert_ptr_nonnull(lowered.module);
 		ck_assert_pstr_eq(ir_verify(&arena, lowered.module), NULL);

@@ -32,7 +32,7 @@ static void lower_bytes(const char *text, size_t length)
 	text_add(&padded, text, length);
 	text_add_repeated(&padded, '\0', SOURCE_PADDING);
 	source = (struct source){.path = "x.py", .text = padded.at, .length = (uint32_t)length};
-	lowered = python_front_end.lower(&arena, names, &source);
+	lowered = python_front_end.lower(&arena, names, &source, NULL);
 	ck_assert_pstr_eq(ir_verify(&arena, lowered.module), NULL);
 }
 

@@ -46,6 +46,6 @@ struct replay_result watched_run(struct arena *arena, struct intern *names,
 	                                 .born = &place,
 	                                 .born_count = born};
 
-	request.module = python_front_end.lower(arena, names, source).module;
+	request.module = python_front_end.lower(arena, names, source, NULL).module;
 	return replay_run(&request);
 }

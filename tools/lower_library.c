@@ -105,7 +105,7 @@ static void add_definition(struct lowering *l, const char *path, const char *sta
 	struct front_result lowered;
 
 	BUG_IF(!source);
-	lowered = python_front_end.lower(&l->arena, l->names, source);
+	lowered = python_front_end.lower(&l->arena, l->names, source, NULL);
 	if (lowered.has_error || lowered.module->gaps.count > 1) {
 		fprintf(stderr, "%s: syntax error in `%.40s`\n", path, start);
 		exit(1);

@@ -13,7 +13,7 @@ static void dump_module(const char *stage, const struct front_end *front,
 {
 	struct arena arena = {0};
 	struct intern *names = intern_open();
-	struct front_result lowered = front->lower(&arena, names, source);
+	struct front_result lowered = front->lower(&arena, names, source, NULL);
 	const char *wrong = ir_verify(&arena, lowered.module);
 
 	if (wrong)

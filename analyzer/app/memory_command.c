@@ -30,7 +30,7 @@ static bool replay_variant(struct program *program, const struct variant *varian
 {
 	struct replay_request request = request_for(program);
 
-	*result = fix_replay(&request, &variant->edits, before);
+	*result = fix_replay(&request, &variant->edits, before, &program->syntax);
 	return result->count == before->count && !result->error &&
 	       result->samples[result->count - 1].peak_bytes !=
 	               before->samples[before->count - 1].peak_bytes;
@@ -42,7 +42,7 @@ static void find_changes(struct program *program, struct footprint *footprint)
 	variant_list variants = {0};
 	struct footprint_change *changes;
 
-	vary(&program->arena, program->source, loop_span(program->source, before), &variants);
+	vary(&program->arena, &program->syntax, loop_span(program->source, before), &variants);
 	changes = arena_array(&program->arena, struct footprint_change, variants.count + 1);
 	footprint->changes = changes;
 	for (uint32_t i = 0; i < variants.count; i++) {

@@ -105,7 +105,8 @@ static bool load_program(struct app *app, struct program *program, struct target
 	program->names = intern_open();
 	program->pool = thread_pool_open(1);
 	program->project = project_open(program->names);
-	project_add(program->project, program->source);
+	program->syntax.source = program->source;
+	project_add_parsed(program->project, program->source, &program->syntax);
 	project_load(program->project, program->pool, true);
 	program->file = project_file_at(program->project, 0);
 	if (program->file->lowered.module)
@@ -129,6 +130,7 @@ bool program_open(struct app *app, struct program *program, const char *operand)
 
 void program_close(struct program *program)
 {
+	front_syntax_release(&program->syntax);
 	if (program->project) {
 		project_close(program->project);
 		thread_pool_close(program->pool);

@@ -15,6 +15,7 @@ struct program {
 	struct project *project;
 	struct source *source;
 	const struct project_file *file;
+	struct front_syntax syntax;
 	uint32_t line; /* of the operand, in the text of all cells; 0: none */
 	finding_list findings;
 	bool looked; /* for findings */

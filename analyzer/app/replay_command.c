@@ -55,6 +55,7 @@ static void find_fixes(struct app *app, struct program *program, struct curve *c
 	        .before = curve->result,
 	        .findings = about,
 	        .most_replays = MOST_REPLAYS,
+	        .syntax = &program->syntax,
 	};
 	for (uint32_t i = 0; i < found->count; i++) {
 		if (is_about(&found->at[i], program))

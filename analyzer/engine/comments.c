@@ -29,7 +29,7 @@ static bool read_file(struct run *run, const struct project_file *file,
 	}
 	if (!file->front || !suppress_names_ours(file->source))
 		return false;
-	lowered = file->front->lower(&run->arena, run->names, file->source);
+	lowered = file->front->lower(&run->arena, run->names, file->source, NULL);
 	add_file(run, file->source, &lowered, suppress);
 	return true;
 }

@@ -18,7 +18,7 @@ static uint32_t errors_of(struct arena *scratch, const struct source *source)
 	uint32_t errors = 0;
 
 	memset(&tree, 0, sizeof(tree));
-	py_tree_parse(&tree, scratch, &result, source);
+	py_tree_parse(&tree, scratch, &result, source, NULL);
 	for (uint32_t n = 0; n < tree.count; n++)
 		errors += py_kind(&tree, n) == PY_ERROR;
 	return errors + tree.has_error;

@@ -45,14 +45,14 @@ bool fixer_is_statement(const struct fixer *f, uint32_t node)
 }
 
 void fixer_open(struct fixer *f, struct arena *arena, const struct finding *finding,
-                fix_list *fixes)
+                struct front_syntax *syntax, fix_list *fixes)
 {
 	struct ir_module module = {.arena = arena};
 	struct front_result result = {.module = &module};
 
 	*f = (struct fixer){.arena = arena, .finding = finding, .fixes = fixes};
 	module.arena = &f->scratch;
-	py_tree_parse(&f->tree, &f->scratch, &result, finding->source);
+	py_tree_parse(&f->tree, &f->scratch, &result, finding->source, syntax);
 	find_parents(f);
 	f->node = find_node(f, finding->span);
 	f->statement = f->node;

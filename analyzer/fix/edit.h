@@ -21,7 +21,7 @@ struct fixer {
 };
 
 void fixer_open(struct fixer *f, struct arena *arena, const struct finding *finding,
-                fix_list *fixes);
+                struct front_syntax *syntax, fix_list *fixes);
 void fixer_release(struct fixer *f);
 
 /* tree */

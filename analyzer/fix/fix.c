@@ -30,14 +30,15 @@ static const struct {
         {"view-pins-storage", fix_copied},
 };
 
-void fix_candidates(struct arena *arena, const struct finding *finding, fix_list *fixes)
+void fix_candidates(struct arena *arena, const struct finding *finding, struct front_syntax *syntax,
+                    fix_list *fixes)
 {
 	struct fixer f;
 
 	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++) {
 		if (strcmp(builders[i].slug, finding->rule->slug) != 0)
 			continue;
-		fixer_open(&f, arena, finding, fixes);
+		fixer_open(&f, arena, finding, syntax, fixes);
 		if (f.node && f.statement)
 			builders[i].build(&f);
 		fixer_release(&f);

@@ -8,13 +8,15 @@
  * given. */
 
 #include "analyzer/finding/finding.h"
+#include "analyzer/front/front.h"
 #include "analyzer/replay/replay.h"
 
 typedef VEC(struct finding_fix) fix_list;
 typedef VEC(struct finding_edit) edit_list;
 
 /* Best first; none when the rule has no edit, or the code is of another form. */
-void fix_candidates(struct arena *arena, const struct finding *finding, fix_list *fixes);
+void fix_candidates(struct arena *arena, const struct finding *finding, struct front_syntax *syntax,
+                    fix_list *fixes);
 
 /* The text after the edits, as a source of its own; NULL: they overlap, or what
  * they leave does not parse. A notebook becomes one program. */
@@ -30,16 +32,17 @@ bool fix_merge(struct arena *arena, edit_list *all, const struct finding_fix *fi
 
 /* --- search.c */
 /* The program with some edits, on the loop that `before` was measured on and for
- * as many steps. No samples: it does not parse. */
+ * as many steps. No samples: it does not parse. `syntax` is the program's. */
 struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
-                                const struct replay_result *before);
+                                const struct replay_result *before, struct front_syntax *syntax);
 
 struct fix_search {
 	struct replay_request request; /* of the replay before; .arena is used throughout */
 	const struct replay_result *before;
 	struct finding *const *findings; /* sorted; what is found is added to their fixes */
 	uint32_t count;
-	uint32_t most_replays; /* 0: no bound */
+	uint32_t most_replays;       /* 0: no bound */
+	struct front_syntax *syntax; /* of the program; NULL: it is parsed again */
 	/* out */
 	struct replay_result after; /* with the safest fix of each finding */
 	uint32_t fixed;             /* findings that have one */

@@ -73,7 +73,7 @@ static void move_places(struct replay_request *request, const edit_list *edits,
 }
 
 struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
-                                const struct replay_result *before)
+                                const struct replay_result *before, struct front_syntax *syntax)
 {
 	struct replay_request edited = *request;
 	const struct source *source = request->module->source;
@@ -81,7 +81,7 @@ struct replay_result fix_replay(const struct replay_request *request, const edit
 	struct front_result lowered = {0};
 
 	if (fixed)
-		lowered = python_front_end.lower(request->arena, request->names, fixed);
+		lowered = python_front_end.lower(request->arena, request->names, fixed, syntax);
 	if (!lowered.module || (lowered.has_error && !fix_is_sound(fixed, source)))
 		return (struct replay_result){0};
 	edited.module = lowered.module;
@@ -95,7 +95,7 @@ struct replay_result fix_replay(const struct replay_request *request, const edit
 static struct replay_result replay_with(struct fix_search *search, const edit_list *edits)
 {
 	search->replays++;
-	return fix_replay(&search->request, edits, search->before);
+	return fix_replay(&search->request, edits, search->before, search->syntax);
 }
 
 static const char *grown(struct arena *arena, double bytes)
@@ -206,7 +206,7 @@ static void fix_finding(struct fix_search *search, struct finding *finding)
 	struct attempt safe, unsafe;
 	const struct attempt *chosen;
 
-	fix_candidates(search->request.arena, finding, &fixes);
+	fix_candidates(search->request.arena, finding, search->syntax, &fixes);
 	safe = try_all(search, &base, &fixes, true);
 	unsafe = try_all(search, &base, &fixes, false);
 	keep_fix(finding, &safe);
@@ -222,8 +222,11 @@ static void fix_finding(struct fix_search *search, struct finding *finding)
 void fix_search(struct fix_search *search)
 {
 	const struct source *source = search->request.module->source;
+	struct front_syntax own = {.source = source};
 
 	search->after = *search->before;
+	if (!search->syntax)
+		search->syntax = &own;
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct finding *finding = search->findings[i];
 
@@ -231,4 +234,5 @@ void fix_search(struct fix_search *search)
 			continue;
 		fix_finding(search, finding);
 	}
+	front_syntax_release(&own);
 }

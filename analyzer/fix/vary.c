@@ -214,16 +214,16 @@ static void add_preludes(struct fixer *f, variant_list *variants)
 	}
 }
 
-void vary(struct arena *arena, const struct source *source, struct span loop,
+void vary(struct arena *arena, struct front_syntax *syntax, struct span loop,
           variant_list *variants)
 {
-	struct finding nothing = {.source = source};
+	struct finding nothing = {.source = syntax->source};
 	struct numbers numbers = {.count = 0};
 	const struct number *chosen;
 	fix_list fixes = {0};
 	struct fixer f;
 
-	fixer_open(&f, arena, &nothing, &fixes);
+	fixer_open(&f, arena, &nothing, syntax, &fixes);
 	for (uint32_t n = 1; n < f.tree.count; n++)
 		look_at(&f, n, loop, &numbers);
 	chosen = choose(&numbers);

@@ -15,7 +15,7 @@ struct variant {
 typedef VEC(struct variant) variant_list;
 
 /* `loop` is the span of the measured loop. */
-void vary(struct arena *arena, const struct source *source, struct span loop,
+void vary(struct arena *arena, struct front_syntax *syntax, struct span loop,
           variant_list *variants);
 
 #endif

@@ -19,12 +19,21 @@ struct front_result {
 	bool has_error; /* broken syntax somewhere */
 };
 
+/* The syntax of a source, parsed when it is first needed and kept, so that texts that differ from
+ * it in one place are parsed sooner: `{source, NULL}` until then. For one thread. */
+struct front_syntax {
+	const struct source *source;
+	void *tree;
+};
+void front_syntax_release(struct front_syntax *syntax);
+
 struct front_end {
 	const char *name;
 	const char *const *suffixes; /* NULL-terminated, ".py" */
-	/* Everything of the result lives in `arena`. */
+	/* Everything of the result lives in `arena`. `known` is the syntax of the source or of
+	 * one much like it, or NULL. */
 	struct front_result (*lower)(struct arena *arena, struct intern *names,
-	                             const struct source *source);
+	                             const struct source *source, struct front_syntax *known);
 	/* --dump=tree */
 	void (*dump_tree)(const struct source *source, struct text *out);
 };

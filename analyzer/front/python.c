@@ -14,7 +14,7 @@ static void lower_module(struct py_lower *l, const struct source *source)
 }
 
 static struct front_result python_lower(struct arena *arena, struct intern *names,
-                                        const struct source *source)
+                                        const struct source *source, struct front_syntax *known)
 {
 	struct arena scratch = {0};
 	struct py_tree tree = {0};
@@ -27,7 +27,7 @@ static struct front_result python_lower(struct arena *arena, struct intern *name
 	};
 
 	result.module->source = source;
-	py_tree_parse(&tree, &scratch, &result, source);
+	py_tree_parse(&tree, &scratch, &result, source, known);
 	result.has_error = tree.has_error;
 	l.finally_nodes = PY_FINALLY_NODES + tree.count;
 	py_scopes_collect(&l.scopes, &scratch, &tree, names);
@@ -45,7 +45,7 @@ static void python_dump_tree(const struct source *source, struct text *out)
 	struct ir_module module = {.arena = &arena};
 	struct front_result result = {.module = &module};
 
-	py_tree_parse(&tree, &arena, &result, source);
+	py_tree_parse(&tree, &arena, &result, source, NULL);
 	py_tree_dump(&tree, out);
 	arena_release(&arena);
 }

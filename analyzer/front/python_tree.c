@@ -248,24 +248,79 @@ static void reader_walk(struct reader *reader, struct arena *scratch)
 	}
 }
 
-static TSTree *parse(const struct source *source)
+/* `old`, with its edits told, or NULL. */
+static TSTree *parse_text(const struct source *source, const TSTree *old)
 {
 	TSParser *parser = ts_parser_new();
 	TSTree *parsed;
 
 	if (!ts_parser_set_language(parser, tree_sitter_python()))
 		BUG("tree-sitter refuses the Python grammar");
-	parsed = ts_parser_parse_string(parser, NULL, source->text, source->length);
+	parsed = ts_parser_parse_string(parser, old, source->text, source->length);
 	ts_parser_delete(parser);
 	if (!parsed)
 		BUG("tree-sitter gave no tree");
 	return parsed;
 }
 
-void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_result *result,
-                   const struct source *source)
+static TSPoint point_at(const struct source *source, uint32_t offset)
 {
-	TSTree *parsed = parse(source);
+	const uint32_t line = source_line_at(source, offset);
+
+	return (TSPoint){line, offset - source_line_span(source, line).start};
+}
+
+/* All that differs lies between a head and a tail that are the same. */
+static TSInputEdit difference(const struct source *from, const struct source *to)
+{
+	const uint32_t least = from->length < to->length ? from->length : to->length;
+	uint32_t head = 0, tail = 0;
+
+	while (head < least && from->text[head] == to->text[head])
+		head++;
+	while (tail < least - head &&
+	       from->text[from->length - 1 - tail] == to->text[to->length - 1 - tail])
+		tail++;
+	return (TSInputEdit){
+	        .start_byte = head,
+	        .old_end_byte = from->length - tail,
+	        .new_end_byte = to->length - tail,
+	        .start_point = point_at(from, head),
+	        .old_end_point = point_at(from, from->length - tail),
+	        .new_end_point = point_at(to, to->length - tail),
+	};
+}
+
+static TSTree *parse(const struct source *source, struct front_syntax *known)
+{
+	TSTree *old, *parsed;
+	TSInputEdit edit;
+
+	if (!known)
+		return parse_text(source, NULL);
+	if (!known->tree)
+		known->tree = parse_text(known->source, NULL);
+	old = ts_tree_copy(known->tree);
+	if (known->source == source)
+		return old;
+	edit = difference(known->source, source);
+	ts_tree_edit(old, &edit);
+	parsed = parse_text(source, old);
+	ts_tree_delete(old);
+	return parsed;
+}
+
+void front_syntax_release(struct front_syntax *syntax)
+{
+	if (syntax->tree)
+		ts_tree_delete(syntax->tree);
+	syntax->tree = NULL;
+}
+
+void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_result *result,
+                   const struct source *source, struct front_syntax *known)
+{
+	TSTree *parsed = parse(source, known);
 	struct reader reader = {
 	        .arena = result->module->arena,
 	        .result = result,

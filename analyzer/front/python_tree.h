@@ -56,9 +56,9 @@ struct py_tree {
 	bool has_error;
 };
 
-/* Nodes live in `scratch`; comments and gaps go to the result's arena. */
+/* Nodes live in `scratch`; comments and gaps go to the result's arena. `known` may be NULL. */
 void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_result *result,
-                   const struct source *source);
+                   const struct source *source, struct front_syntax *known);
 void py_tree_dump(const struct py_tree *tree, struct text *out);
 
 /* Children: for (c = py_first(t, n); c; c = py_next(t, n, c)). 0 ends. */

@@ -125,6 +125,15 @@ void project_add(struct project *project, const struct source *source)
 	file->known = file->waits = false;
 }
 
+void project_add_parsed(struct project *project, const struct source *source,
+                        struct front_syntax *syntax)
+{
+	struct project_file *file = add_linted(project, source);
+
+	file->known = file->waits = false;
+	file->syntax = syntax;
+}
+
 void project_add_known(struct project *project, const struct source *source)
 {
 	add_linted(project, source)->known = true;
@@ -394,7 +403,8 @@ static void lower_job(void *context, size_t index, unsigned worker)
 	struct project_file *file = project->todo.at[index];
 
 	(void)worker;
-	file->lowered = file->front->lower(&file->arena, project->names, file->source);
+	file->lowered =
+	        file->front->lower(&file->arena, project->names, file->source, file->syntax);
 }
 
 static void lower_all(struct project *project, struct thread_pool *pool)

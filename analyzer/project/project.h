@@ -18,6 +18,7 @@ struct project_file {
 	const struct source *source;
 	const struct front_end *front;
 	struct front_result lowered; /* .module NULL: not lowered */
+	struct front_syntax *syntax; /* kept there, if it is wanted */
 	bool linted;                 /* asked for, not only imported */
 	bool known;                  /* linted, and what is found in it is known already */
 	bool waits;                  /* lowered only if another file asks for it */
@@ -61,6 +62,9 @@ void project_close(struct project *project);
 /* The source is borrowed and must outlive the project. `no_skip` lowers it
  * whatever the scan says. */
 void project_add(struct project *project, const struct source *source);
+/* The same; the syntax of the source is kept, when it is lowered. */
+void project_add_parsed(struct project *project, const struct source *source,
+                        struct front_syntax *syntax);
 /* A linted file that others need, whose own findings are known. */
 void project_add_known(struct project *project, const struct source *source);
 /* A linted file whose own findings nobody asks for here: it is looked at, and
