@@ -369,6 +369,65 @@ START_TEST(front_ends_are_found_by_suffix)
 }
 END_TEST
 
+/* --- texts much like one whose syntax is known */
+
+static const char *dump_of(const char *text, struct front_syntax *known)
+{
+	struct source_problem problem;
+	struct source *made = source_from_bytes(&arena, "x.py", text, strlen(text), &problem);
+	struct text out = {.arena = &arena};
+	struct front_result result;
+
+	ck_assert_ptr_nonnull(made);
+	result = python_front_end.lower(&arena, names, made, known);
+	ir_dump(result.module, &out);
+	text_add_chars(&out, result.has_error ? "error" : "");
+	return text_chars(&out);
+}
+
+static const char like_text[] = "import torch\n"
+                                "class Trainer:\n"
+                                "    def step(self, batch, *, scale=1.0):\n"
+                                "        with torch.no_grad():\n"
+                                "            seen = [b * 2 for b in batch if b is not None]\n"
+                                "        loss = self.model(batch)['loss'] # of it\n"
+                                "        if scale > 1 and not seen:\n"
+                                "            loss = loss / scale\n"
+                                "        else:\n"
+                                "            self.log(f\"{loss:.3f} {scale!r}\",\n"
+                                "                     '''two\nlines''')\n"
+                                "        try:\n"
+                                "            self.history.append(loss)\n"
+                                "        except (ValueError, TypeError) as error:\n"
+                                "            raise RuntimeError from error\n"
+                                "        return loss.item()\n"
+                                "for epoch in range(3):\n"
+                                "    total = 0.0\n"
+                                "    while total < 9: total += Trainer().step([epoch])\n"
+                                "print(total)\n";
+
+/* At each offset something is put in, taken out or put in the place of something. */
+START_TEST(edited_text_lowers_as_if_it_were_new)
+{
+	static const char *const put[] = {"", ".detach()", "\n        pass", "(", "\n", "'", "# "};
+	struct source_problem problem;
+	struct front_syntax known = {.source = source_from_bytes(&arena, "x.py", like_text,
+	                                                         sizeof(like_text) - 1, &problem)};
+
+	for (size_t at = 0; at < sizeof(like_text) - 1; at++) {
+		const size_t gone = at * 7 % 23, rest = sizeof(like_text) - 1 - at;
+		struct text text = {.arena = &arena};
+
+		text_add(&text, like_text, at);
+		text_add_chars(&text, put[at % (sizeof(put) / sizeof(put[0]))]);
+		text_add_chars(&text, like_text + at + (gone < rest ? gone : rest));
+		ck_assert_str_eq(dump_of(text_chars(&text), &known),
+		                 dump_of(text_chars(&text), NULL));
+	}
+	front_syntax_release(&known);
+}
+END_TEST
+
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 Suite *python_lower_suite(void)
@@ -391,6 +450,7 @@ Suite *python_lower_suite(void)
 	tcase_add_test(tc, broken_code_leaves_the_rest);
 	tcase_add_test(tc, sound_code_has_no_gaps);
 	tcase_add_test(tc, any_bytes_will_do);
+	tcase_add_test(tc, edited_text_lowers_as_if_it_were_new);
 	tcase_add_test(tc, front_ends_are_found_by_suffix);
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(size, setup, teardown);
