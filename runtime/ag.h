@@ -163,6 +163,10 @@ uint64_t ag_storage_bytes(const struct ag_storage *s);
 uint64_t ag_storage_id(const struct ag_storage *s);
 uint32_t ag_storage_site(const struct ag_storage *s);
 uint32_t ag_storage_refs(const struct ag_storage *s);
+/* From now on the memory of new storages is somebody else's, such as NumPy's, and not counted in
+ * bytes; what it was before. */
+bool ag_set_foreign(struct ag_ctx *ctx, bool foreign);
+bool ag_storage_is_foreign(const struct ag_storage *s);
 /* A holder that is no tensor: a NumPy array, a storage object. */
 struct ag_storage *ag_storage_retain(struct ag_storage *s);
 void ag_storage_release(struct ag_storage *s);

@@ -38,6 +38,7 @@ struct ag_storage {
 	uint32_t walk; /* the last that came by, see ag_walk */
 	uint8_t kind;
 	uint8_t device;
+	bool foreign; /* its bytes are not the allocator's */
 	struct ag_storage *prev, *next;
 };
 
@@ -160,6 +161,7 @@ struct ag_ctx {
 	struct ag_grad_mode mode;
 	enum ag_dtype default_dtype;
 	enum ag_device default_device;
+	bool foreign; /* new storages are */
 	bool meta;
 	bool draining;
 	double work; /* multiplications done */

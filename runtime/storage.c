@@ -21,6 +21,8 @@ static void count_new(struct ag_ctx *ctx, struct ag_storage *s)
 	struct ag_memory *m = &ctx->memory;
 
 	m->storages++;
+	if (s->foreign)
+		return;
 	m->allocations++;
 	m->live_bytes += s->bytes;
 	m->by_kind[s->kind] += s->bytes;
@@ -53,6 +55,8 @@ void ag_transient(struct ag_ctx *ctx, int64_t bytes)
 static void count_gone(struct ag_ctx *ctx, struct ag_storage *s)
 {
 	ctx->memory.storages--;
+	if (s->foreign)
+		return;
 	ctx->memory.live_bytes -= s->bytes;
 	ctx->memory.by_kind[s->kind] -= s->bytes;
 	if (s->site < ctx->nsites) {
@@ -77,7 +81,7 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 		        (unsigned long long)cap);
 		return NULL;
 	}
-	if (ctx->default_device == AG_CUDA && ctx->caching) {
+	if (ctx->default_device == AG_CUDA && ctx->caching && !ctx->foreign) {
 		handle = ag_device_allocate(ctx, bytes);
 		if (!handle && bytes)
 			return NULL;
@@ -102,6 +106,7 @@ struct ag_storage *ag_storage_new(struct ag_ctx *ctx, uint64_t bytes, bool with_
 	s->site = ctx->site;
 	s->device = (uint8_t)ctx->default_device;
 	s->device_handle = handle;
+	s->foreign = ctx->foreign;
 	s->next = &ctx->storages;
 	s->prev = ctx->storages.prev;
 	s->prev->next = s->next->prev = s;
@@ -137,6 +142,8 @@ void ag_storage_drop_data(struct ag_storage *s)
 
 void ag_storage_set_kind(struct ag_storage *s, enum ag_kind kind)
 {
+	if (s->foreign)
+		return;
 	s->ctx->memory.by_kind[s->kind] -= s->bytes;
 	s->kind = (uint8_t)kind;
 	s->ctx->memory.by_kind[s->kind] += s->bytes;
@@ -163,6 +170,19 @@ void ag_storage_unsave(struct ag_storage *s)
 uint64_t ag_storage_bytes(const struct ag_storage *s)
 {
 	return s->bytes;
+}
+
+bool ag_set_foreign(struct ag_ctx *ctx, bool foreign)
+{
+	bool before = ctx->foreign;
+
+	ctx->foreign = foreign;
+	return before;
+}
+
+bool ag_storage_is_foreign(const struct ag_storage *s)
+{
+	return s->foreign;
 }
 
 uint64_t ag_storage_id(const struct ag_storage *s)

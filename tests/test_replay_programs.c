@@ -21,6 +21,8 @@ static const char *const programs[] = {
         "generators",
         "library",
         "torch_many",
+        "numpy_random",
+        "numpy_training",
         "lifetimes",
         "memory_flat",
         "memory_list",

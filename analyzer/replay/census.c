@@ -133,6 +133,13 @@ static bool push_shown(void *data, struct ag_tensor *t)
 	return true;
 }
 
+/* An array that is a tensor's keeps it; memory of NumPy's own is no tensor. */
+static void push_array(struct census *c, struct ag_tensor *t)
+{
+	if (!ag_storage_is_foreign(t->storage))
+		push_tensor(c, t);
+}
+
 static void push_roots(struct census *c, struct vm *vm)
 {
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
@@ -141,7 +148,7 @@ static void push_roots(struct census *c, struct vm *vm)
 		else if (o->kind == K_NODE)
 			push_node(c, ((struct node *)(void *)o)->n);
 		else if (o->kind == K_ARRAY)
-			push_tensor(c, ((struct array *)(void *)o)->t);
+			push_array(c, ((struct array *)(void *)o)->t);
 	}
 	ag_each_tensor(c->ctx, push_shown, c);
 }

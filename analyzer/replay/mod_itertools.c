@@ -195,9 +195,9 @@ const struct native_module support_module = {"_support", support_functions, NULL
 void modules_offer(struct vm *vm)
 {
 	static const struct native_module *const all[] = {
-	        &math_module,      &random_module,      &time_module,
-	        &gc_module,        &sys_module,         &weakref_module,
-	        &itertools_module, &collections_module, &support_module,
+	        &math_module,        &random_module,  &regex_module,   &time_module,
+	        &gc_module,          &sys_module,     &weakref_module, &itertools_module,
+	        &collections_module, &support_module,
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -7,7 +7,8 @@
 
 #include "analyzer/replay/py.h"
 
-extern const struct native_module math_module, random_module, time_module, gc_module, sys_module;
+extern const struct native_module math_module, random_module, regex_module, time_module, gc_module,
+        sys_module;
 extern const struct native_module weakref_module, itertools_module, collections_module;
 extern const struct native_module support_module;
 

@@ -142,9 +142,10 @@ struct vm {
 	void *native_stack; /* py_call.c: native functions that run */
 	const struct native_module **offered;
 	uint32_t offered_count;
-	void *host;   /* torch glue's state */
-	void *user;   /* of whoever runs the replay */
-	void *random; /* struct rp_random of module random */
+	void *host;    /* torch glue's state */
+	void *user;    /* of whoever runs the replay */
+	void *random;  /* struct rp_random of module random */
+	void *regexes; /* of module re; NULL: none yet */
 	/* Called when a loop of `watched` starts its next iteration. */
 	const struct ir_module *watched;
 	func_id watched_func; /* the measured loop */
@@ -454,6 +455,9 @@ struct module *module_new(struct vm *vm, const char *name);
 void module_add(struct vm *vm, struct module *module, const struct native_def *defs);
 void module_set(struct vm *vm, struct module *module, const char *name, struct val v); /* takes */
 bool module_star(struct vm *vm, struct module *from, struct module *into);
+
+/* --- mod_regex.c */
+void regexes_close(struct vm *vm);
 
 /* --- py_unknown.c */
 struct val unknown_new(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);

@@ -39,6 +39,7 @@ struct id_map {
 struct dtype {
 	struct obj h;
 	enum ag_dtype dtype;
+	bool of_numpy;
 };
 
 struct device {
@@ -74,7 +75,7 @@ struct torch {
 	struct vm *vm;
 	struct id_map tensors, nodes;
 	uint32_t preserved;
-	struct obj *dtypes[AG_DTYPE_COUNT];
+	struct obj *dtypes[AG_DTYPE_COUNT], *numpy_dtypes[AG_DTYPE_COUNT];
 	struct cls *module;          /* torch.nn.Module once all of it is there; borrowed */
 	bool exact;                  /* no shape or value was made up */
 	int64_t batch;               /* size of a made-up batch */

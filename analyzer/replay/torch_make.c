@@ -6,6 +6,36 @@
 
 #define NATIVE(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
 
+/* A copy of a tensor or an array, or of arrays in a list as one. */
+static struct val copied(struct vm *vm, struct val data, struct val dtype, struct val grad)
+{
+	struct ag_grad_mode old = ag_no_grad(ctx_of(vm));
+	struct val both[2] = {data, dtype}, result;
+
+	result = torch_call(vm, is_kind(data, K_LIST) ? "torch.stack" : "Tensor.clone", both, 1,
+	                    NULL);
+	if (is_kind(result, K_TENSOR) && !is_missing(dtype)) {
+		both[0] = result;
+		slot_set(vm, &result, torch_call(vm, "Tensor.to", both, 2, NULL));
+	}
+	ag_set_grad_mode(ctx_of(vm), old);
+	if (is_kind(result, K_TENSOR) && !is_missing(grad) && rp_truth(vm, grad) > 0)
+		ag_set_requires_grad(ctx_of(vm), tensor_of(result), true);
+	return result;
+}
+
+static bool is_many(struct val v)
+{
+	return (is_kind(v, K_TENSOR) && ag_ndim(tensor_of(v)) > 0) ||
+	       (is_kind(v, K_ARRAY) && ag_ndim(AS(array, v)->t) > 0);
+}
+
+static bool holds_arrays(struct val v)
+{
+	return is_kind(v, K_LIST) && AS(list, v)->count && is_kind(AS(list, v)->at[0], K_ARRAY) &&
+	       is_many(AS(list, v)->at[0]);
+}
+
 /* Array scalars and 0-dim tensors inside lists are numbers to torch.tensor. */
 static struct val make_tensor(struct vm *vm, struct val data, struct val dtype, struct val grad)
 {
@@ -19,6 +49,8 @@ static struct val make_tensor(struct vm *vm, struct val data, struct val dtype, 
 	if (is_kind(data, K_UNKNOWN))
 		return unknown_materialize(vm, data, typed ? wanted : AG_F32, 2,
 		                           (int64_t[]){torch_of(vm)->batch, 8});
+	if (is_many(data) || holds_arrays(data))
+		return copied(vm, data, dtype, grad);
 	val_args_open(&args);
 	if (!torch_value(vm, &args, data, &value)) {
 		arena_release(&args.arena);
@@ -37,6 +69,18 @@ NATIVE(make_tensor_function)
 	return make_tensor(vm, a[0], a[1], a[3]);
 }
 
+NATIVE(make_from_numpy)
+{
+	(void)n;
+	/* An array that is stood in for may be a tensor here. */
+	if (is_kind(a[0], K_UNKNOWN) || (is_kind(a[0], K_TENSOR) && !torch_of(vm)->exact))
+		return ref(a[0]);
+	if (!is_kind(a[0], K_ARRAY))
+		return rp_raise(vm, TY_TypeError, "expected np.ndarray (got %s)",
+		                type_name(vm, a[0]));
+	return torch_wrap(vm, ag_data_of(ctx_of(vm), AS(array, a[0])->t));
+}
+
 NATIVE(make_as_tensor)
 {
 	enum ag_dtype dtype;
@@ -48,20 +92,8 @@ NATIVE(make_as_tensor)
 		return torch_call(vm, "Tensor.to", a, 2, NULL);
 	}
 	if (is_kind(a[0], K_ARRAY) && is_missing(a[1]))
-		return torch_wrap_ref(vm, AS(array, a[0])->t);
+		return make_from_numpy(vm, a, 1);
 	return make_tensor(vm, a[0], a[1], val_null());
-}
-
-NATIVE(make_from_numpy)
-{
-	(void)n;
-	/* An array that is stood in for may be a tensor here. */
-	if (is_kind(a[0], K_UNKNOWN) || (is_kind(a[0], K_TENSOR) && !torch_of(vm)->exact))
-		return ref(a[0]);
-	if (!is_kind(a[0], K_ARRAY))
-		return rp_raise(vm, TY_TypeError, "expected np.ndarray (got %s)",
-		                type_name(vm, a[0]));
-	return torch_wrap(vm, ag_data_of(ctx_of(vm), AS(array, a[0])->t));
 }
 
 NATIVE(make_seed)
@@ -395,13 +427,22 @@ static const struct native_module linalg = {"torch.linalg", NULL, NULL, op_or_un
 static const struct native_module vf = {"torch._VF", NULL, NULL, op_or_unknown};
 static const struct native_module fft = {"torch.fft", NULL, NULL, op_or_unknown};
 
-extern const struct native_module numpy_module;
+extern const struct native_module numpy_module, numpy_support_module, numpy_random_module;
 
 void torch_offer(struct vm *vm)
 {
 	static const struct native_module *const all[] = {
-	        &torch_module, &support, &functional, &nn,           &special,
-	        &linalg,       &vf,      &fft,        &numpy_module,
+	        &torch_module,
+	        &support,
+	        &functional,
+	        &nn,
+	        &special,
+	        &linalg,
+	        &vf,
+	        &fft,
+	        &numpy_module,
+	        &numpy_support_module,
+	        &numpy_random_module,
 	};
 
 	types_complete(vm);

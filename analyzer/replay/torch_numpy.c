@@ -10,6 +10,12 @@
 
 #define NATIVE(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
 
+/* A tensor over the same memory: an array's own is never seen from Python. */
+static struct val array_tensor(struct vm *vm, struct val array)
+{
+	return torch_wrap(vm, ag_data_of(ctx_of(vm), AS(array, array)->t));
+}
+
 /* The result of an op on arrays, as an array (a number if it has no dimension). */
 static struct val as_array(struct vm *vm, struct val v)
 {
@@ -23,57 +29,90 @@ static struct val as_array(struct vm *vm, struct val v)
 	return out;
 }
 
+/* NumPy's ways around ops: no graph, floats of 64 bits, memory of its own. */
+struct numpy_ways {
+	struct ag_grad_mode mode;
+	enum ag_dtype dtype;
+	bool foreign;
+};
+
+static struct numpy_ways numpy_enter(struct vm *vm)
+{
+	struct ag_ctx *ctx = ctx_of(vm);
+	struct numpy_ways before = {ag_no_grad(ctx), ag_default_dtype(ctx),
+	                            ag_set_foreign(ctx, true)};
+
+	ag_set_default_dtype(ctx, AG_F64);
+	return before;
+}
+
+static void numpy_leave(struct vm *vm, struct numpy_ways before)
+{
+	ag_set_grad_mode(ctx_of(vm), before.mode);
+	ag_set_default_dtype(ctx_of(vm), before.dtype);
+	ag_set_foreign(ctx_of(vm), before.foreign);
+}
+
 static struct val array_call(struct vm *vm, const char *name, struct val *a, uint32_t n,
                              struct dict *kw)
 {
-	struct ag_grad_mode old = ag_no_grad(ctx_of(vm));
+	struct numpy_ways before = numpy_enter(vm);
 	struct val result = as_array(vm, torch_call(vm, name, a, n, kw));
 
-	ag_set_grad_mode(ctx_of(vm), old);
+	numpy_leave(vm, before);
 	return result;
 }
 
 static struct val array_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 {
+	struct numpy_ways before;
 	struct val x, result;
 
 	if (is_kind(a, K_TENSOR) || is_kind(b, K_TENSOR))
 		return (struct val){.tag = PY_NOT_IMPLEMENTED};
-	x = is_kind(a, K_ARRAY) ? torch_wrap_ref(vm, AS(array, a)->t) : ref(a);
+	before = numpy_enter(vm);
+	x = is_kind(a, K_ARRAY) ? array_tensor(vm, a) : ref(a);
 	if (!is_kind(a, K_ARRAY)) {
-		struct val y = torch_wrap_ref(vm, AS(array, b)->t);
+		struct val y = array_tensor(vm, b);
 
 		result = as_array(vm, tensor_binary(vm, sub, x, y));
 		unref(vm, y);
 	} else {
 		result = as_array(vm, tensor_binary(vm, sub, x, b));
 	}
+	numpy_leave(vm, before);
 	unref(vm, x);
 	return result;
 }
 
 static struct val array_unary(struct vm *vm, enum ir_sub sub, struct val a)
 {
-	struct val x = torch_wrap_ref(vm, AS(array, a)->t);
+	struct numpy_ways before = numpy_enter(vm);
+	struct val x = array_tensor(vm, a);
 	struct val result = as_array(vm, tensor_unary(vm, sub, x));
 
+	numpy_leave(vm, before);
 	unref(vm, x);
 	return result;
 }
 
 static struct val array_item(struct vm *vm, struct val o, struct val index)
 {
-	struct val x = torch_wrap_ref(vm, AS(array, o)->t), v = tensor_item(vm, x, index);
+	struct numpy_ways before = numpy_enter(vm);
+	struct val x = array_tensor(vm, o), v = tensor_item(vm, x, index);
 
+	numpy_leave(vm, before);
 	unref(vm, x);
 	return as_array(vm, v);
 }
 
 static int array_set_item(struct vm *vm, struct val o, struct val index, struct val value)
 {
-	struct val x = torch_wrap_ref(vm, AS(array, o)->t);
+	struct numpy_ways before = numpy_enter(vm);
+	struct val x = array_tensor(vm, o);
 	int done = tensor_set_item(vm, x, index, value);
 
+	numpy_leave(vm, before);
 	unref(vm, x);
 	return done;
 }
@@ -90,6 +129,26 @@ static struct val array_iterate(struct vm *vm, struct val o)
 	return it;
 }
 
+static void keyword_rename(struct vm *vm, struct dict *kw, const char *from, const char *to)
+{
+	struct str *key = str_intern(vm, from, strlen(from));
+	struct val given = dict_get_str(vm, kw, key);
+
+	if (is_null(given))
+		return;
+	if (!is_none(given))
+		dict_put_str(vm, kw, str_intern(vm, to, strlen(to)), given);
+	dict_remove(vm, kw, val_obj(key), NULL);
+}
+
+static void keywords_of_torch(struct vm *vm, struct dict *kw)
+{
+	if (!kw)
+		return;
+	keyword_rename(vm, kw, "axis", "dim");
+	keyword_rename(vm, kw, "keepdims", "keepdim");
+}
+
 /* Methods of arrays that are ops of tensors: a bound name. */
 NATIVE(array_method)
 {
@@ -98,13 +157,9 @@ NATIVE(array_method)
 	struct val all[TORCH_MAX_ARGS];
 	uint32_t count = args->count < TORCH_MAX_ARGS - 1 ? args->count : TORCH_MAX_ARGS - 1;
 	struct dict *kw = is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL;
-	struct val axis = kw ? dict_get_str(vm, kw, str_intern(vm, "axis", 4)) : val_null();
 
 	(void)n;
-	if (!is_null(axis)) {
-		dict_put_str(vm, kw, str_intern(vm, "dim", 3), axis);
-		dict_remove(vm, kw, val_obj(str_intern(vm, "axis", 4)), NULL);
-	}
+	keywords_of_torch(vm, kw);
 	all[0] = a[0];
 	for (uint32_t i = 0; i < count; i++)
 		all[i + 1] = args->at[i];
@@ -178,6 +233,20 @@ static const struct native_def array_methods[] = {
         {0},
 };
 
+static struct val numpy_dtype(struct vm *vm, enum ag_dtype dtype)
+{
+	struct obj **at = &torch_of(vm)->numpy_dtypes[dtype];
+
+	if (!*at) {
+		struct dtype *d = rp_new(vm, K_DTYPE, vm->t[TY_dtype], sizeof(*d));
+
+		d->dtype = dtype;
+		d->of_numpy = true;
+		*at = &d->h;
+	}
+	return ref_obj(*at);
+}
+
 static struct val array_attr(struct vm *vm, struct obj *o, struct str *name)
 {
 	struct ag_tensor *t = ((struct array *)(void *)o)->t;
@@ -199,11 +268,18 @@ static struct val array_attr(struct vm *vm, struct obj *o, struct str *name)
 	if (str_is(name, "nbytes"))
 		return val_int(ag_numel(t) * (int64_t)ag_dtype_size(ag_dtype(t)));
 	if (str_is(name, "dtype"))
-		return dtype_val(vm, ag_dtype(t));
+		return numpy_dtype(vm, ag_dtype(t));
 	if (str_is(name, "T"))
 		return array_call(vm, "Tensor.T", (struct val[]){val_obj(o)}, 1, NULL);
+	fn = module_defined(vm, AS(module, module_import(vm, "numpy", NULL)), name);
+	if (!is_null(fn)) {
+		dict_put_str(vm, vm->t[TY_array]->ns, name, fn);
+		unref(vm, fn);
+		vm->version++;
+		return val_null();
+	}
 	snprintf(full, sizeof(full), "Tensor.%s", name->at);
-	if (!torch_op_known(vm, full))
+	if (!is_null(vm->exc) || !torch_op_known(vm, full))
 		return val_null();
 	fn = native_new(vm, &array_method_def, val_obj(str_intern(vm, full, strlen(full))));
 	AS(native, fn)->owner = vm->t[TY_array];
@@ -226,13 +302,11 @@ void numpy_kinds_init(struct vm *vm)
 
 /* --- functions */
 
-/* Python numbers are 64 bit in numpy. */
-NATIVE(numpy_array)
+static struct val array_made(struct vm *vm, struct val *a)
 {
 	struct val tensor_fn, t;
 	enum ag_dtype dtype;
 
-	(void)n;
 	if (is_kind(a[0], K_ARRAY))
 		return is_missing(a[1]) ? array_copy(vm, a, 1) : array_astype(vm, a, 2);
 	if (is_kind(a[0], K_UNKNOWN))
@@ -251,76 +325,49 @@ NATIVE(numpy_array)
 		struct val both[2] = {a[0], typed ? dtype_val(vm, dtype) : val_none()};
 
 		t = rp_call(vm, tensor_fn, both, 2, NULL);
-		if (!typed && is_kind(t, K_TENSOR) && ag_dtype(tensor_of(t)) == AG_F32) {
-			struct val wide[2] = {t, dtype_val(vm, AG_F64)};
-
-			slot_set(vm, &t, torch_call(vm, "Tensor.to", wide, 2, NULL));
-		}
 	}
 	unref(vm, tensor_fn);
 	if (!is_kind(t, K_TENSOR))
 		return t;
-	tensor_fn = array_wrap(vm, ag_retain(tensor_of(t)));
+	tensor_fn = array_wrap(vm, ag_data_of(ctx_of(vm), tensor_of(t)));
 	unref(vm, t);
 	return tensor_fn;
 }
 
-static struct val numpy_reduce(struct vm *vm, struct val *a, const char *name)
+NATIVE(numpy_array)
+{
+	struct numpy_ways before = numpy_enter(vm);
+	struct val array = array_made(vm, a);
+
+	(void)n;
+	numpy_leave(vm, before);
+	return array;
+}
+
+/* A function that is a method of tensors. */
+NATIVE(numpy_named)
 {
 	struct val array = numpy_array(vm, (struct val[]){a[0], val_null()}, 2), all[2], result;
+	struct dict *kw = is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL;
 
+	(void)n;
 	if (!is_kind(array, K_ARRAY))
 		return array;
 	all[0] = array;
 	all[1] = a[1];
-	result = array_call(vm, name, all, is_missing(a[1]) ? 1 : 2, NULL);
+	keywords_of_torch(vm, kw);
+	result = array_call(vm, chars_of(native_running(vm)->bound), all, is_missing(a[1]) ? 1 : 2,
+	                    kw);
 	unref(vm, array);
 	return result;
 }
 
-NATIVE(numpy_named)
-{
-	(void)n;
-	return numpy_reduce(vm, a, chars_of(native_running(vm)->bound));
-}
-
 static const struct native_def named_def = {"function", numpy_named, "a ? axis **kw"};
 
-NATIVE(numpy_random_seed)
+NATIVE(numpy_ignore)
 {
 	(void)vm, (void)a, (void)n;
 	return val_none();
-}
-
-static struct val numpy_shape(struct vm *vm, struct val shape, const char *op)
-{
-	struct val v = torch_call(vm, op, &shape, 1, NULL), wide[2], out;
-
-	if (!is_kind(v, K_TENSOR))
-		return v;
-	wide[0] = v;
-	wide[1] = dtype_val(vm, AG_F64);
-	out = array_call(vm, "Tensor.to", wide, 2, NULL);
-	unref(vm, v);
-	return out;
-}
-
-NATIVE(numpy_zeros)
-{
-	(void)n;
-	return numpy_shape(vm, a[0], "torch.zeros");
-}
-
-NATIVE(numpy_ones)
-{
-	(void)n;
-	return numpy_shape(vm, a[0], "torch.ones");
-}
-
-NATIVE(numpy_arange)
-{
-	(void)n;
-	return array_call(vm, "torch.arange", AS(list, a[0])->at, AS(list, a[0])->count, NULL);
 }
 
 NATIVE(numpy_concatenate)
@@ -342,26 +389,23 @@ NATIVE(numpy_stack)
 static const struct native_def numpy_functions[] = {
         {"array", numpy_array, "object ? dtype copy"},
         {"asarray", numpy_array, "object ? dtype"},
-        {"zeros", numpy_zeros, "shape ? dtype"},
-        {"ones", numpy_ones, "shape ? dtype"},
-        {"arange", numpy_arange, "*args **kw"},
         {"concatenate", numpy_concatenate, "arrays ? axis"},
         {"stack", numpy_stack, "arrays ? axis"},
-        {"seterr", numpy_random_seed, "*args **kw"},
-        {"set_printoptions", numpy_random_seed, "*args **kw"},
+        {"seterr", numpy_ignore, "*args **kw"},
+        {"set_printoptions", numpy_ignore, "*args **kw"},
         {0},
 };
 
 static void numpy_init(struct vm *vm, struct module *m)
 {
 	static const char *const named[][2] = {
-	        {"mean", "Tensor.mean"},     {"sum", "Tensor.sum"},       {"sqrt", "Tensor.sqrt"},
-	        {"exp", "Tensor.exp"},       {"log", "Tensor.log"},       {"abs", "Tensor.abs"},
-	        {"argmax", "Tensor.argmax"}, {"argmin", "Tensor.argmin"}, {"prod", "Tensor.prod"},
-	        {"sin", "Tensor.sin"},       {"cos", "Tensor.cos"},       {"tanh", "Tensor.tanh"},
-	        {"isnan", "Tensor.isnan"},   {"floor", "Tensor.floor"},   {"ceil", "Tensor.ceil"},
-	        {"max", "Tensor.amax"},      {"min", "Tensor.amin"},      {"round", "Tensor.round"},
-	        {"cumsum", "Tensor.cumsum"}, {"square", "Tensor.square"}, {"sign", "Tensor.sign"},
+	        {"sum", "Tensor.sum"},       {"sqrt", "Tensor.sqrt"}, {"exp", "Tensor.exp"},
+	        {"log", "Tensor.log"},       {"abs", "Tensor.abs"},   {"argmax", "Tensor.argmax"},
+	        {"argmin", "Tensor.argmin"}, {"prod", "Tensor.prod"}, {"sin", "Tensor.sin"},
+	        {"cos", "Tensor.cos"},       {"tanh", "Tensor.tanh"}, {"isnan", "Tensor.isnan"},
+	        {"floor", "Tensor.floor"},   {"ceil", "Tensor.ceil"},
+
+	        {"square", "Tensor.square"}, {"sign", "Tensor.sign"},
 	};
 	static const struct {
 		const char *name;
@@ -375,7 +419,7 @@ static void numpy_init(struct vm *vm, struct module *m)
 		           native_new(vm, &named_def,
 		                      val_obj(str_intern(vm, named[i][1], strlen(named[i][1])))));
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		module_set(vm, m, types[i].name, dtype_val(vm, types[i].dtype));
+		module_set(vm, m, types[i].name, numpy_dtype(vm, types[i].dtype));
 	module_set(vm, m, "ndarray", ref_obj(vm->t[TY_array]));
 	module_set(vm, m, "pi", val_float(M_PI));
 	module_set(vm, m, "inf", val_float(INFINITY));
@@ -390,6 +434,24 @@ static struct val numpy_missing(struct vm *vm, struct module *m, struct str *nam
 	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
 	return unknown_new(vm, "%s.%s", m->name->at, name->at);
 }
+
+/* An op on arrays, by name. */
+NATIVE(numpy_call)
+{
+	struct list *args = AS(list, a[1]);
+
+	(void)n;
+	return array_call(vm, chars_of(a[0]), args->at, args->count,
+	                  is_kind(a[2], K_DICT) ? AS(dict, a[2]) : NULL);
+}
+
+static const struct native_def support_functions[] = {
+        {"call", numpy_call, "name *args **kw"},
+        {0},
+};
+
+extern const struct native_module numpy_support_module;
+const struct native_module numpy_support_module = {"_numpy", support_functions, NULL, NULL};
 
 extern const struct native_module numpy_module;
 const struct native_module numpy_module = {"numpy", numpy_functions, numpy_init, numpy_missing};

@@ -373,7 +373,33 @@ static bool tensor_visit(struct obj *o, visit_fn *fn, void *walk)
 static void dtype_repr(struct vm *vm, struct val v, struct text *out)
 {
 	(void)vm;
-	text_print(out, "torch.%s", ag_dtype_name(AS(dtype, v)->dtype));
+	text_print(out, AS(dtype, v)->of_numpy ? "dtype('%s')" : "torch.%s",
+	           ag_dtype_name(AS(dtype, v)->dtype));
+}
+
+static void dtype_str(struct vm *vm, struct val v, struct text *out)
+{
+	if (AS(dtype, v)->of_numpy)
+		text_add_chars(out, ag_dtype_name(AS(dtype, v)->dtype));
+	else
+		dtype_repr(vm, v, out);
+}
+
+/* numpy.float32(x) */
+static struct val dtype_call(struct vm *vm, struct val fn, struct val *a, uint32_t n,
+                             struct dict *kw)
+{
+	struct val array, both[2], make;
+
+	(void)kw;
+	if (!AS(dtype, fn)->of_numpy || n != 1)
+		return rp_raise(vm, TY_TypeError, "'torch.dtype' object is not callable");
+	make = rp_attr_chars(vm, module_import(vm, "numpy", NULL), "_number");
+	both[0] = a[0];
+	both[1] = fn;
+	array = is_null(make) ? make : rp_call(vm, make, both, 2, NULL);
+	unref(vm, make);
+	return array;
 }
 
 static void device_repr(struct vm *vm, struct val v, struct text *out)
@@ -495,8 +521,11 @@ void torch_kinds_init(struct vm *vm)
 	                                      .repr = node_repr};
 	vm->kinds[K_STORAGE] =
 	        (struct kind_ops){.size = sizeof(struct storage), .release = storage_release};
-	vm->kinds[K_DTYPE] = (struct kind_ops){
-	        .size = sizeof(struct dtype), .repr = dtype_repr, .attr = dtype_attr};
+	vm->kinds[K_DTYPE] = (struct kind_ops){.size = sizeof(struct dtype),
+	                                       .repr = dtype_repr,
+	                                       .str = dtype_str,
+	                                       .attr = dtype_attr,
+	                                       .call = dtype_call};
 	vm->kinds[K_DEVICE] = (struct kind_ops){.size = sizeof(struct device),
 	                                        .repr = device_repr,
 	                                        .str = device_str,

@@ -59,6 +59,7 @@ void vm_close(struct vm *vm)
 	free(vm->weak);
 	free((void *)vm->offered);
 	free(vm->random);
+	regexes_close(vm);
 	arena_release(&vm->out_arena);
 	arena_release(vm->arena);
 	free(vm->arena);
