@@ -414,25 +414,44 @@ static bool source_fits(struct ag_frame *f, const struct ag_tensor *src,
 	return true;
 }
 
+bool ag_scatter_open(struct ag_frame *f, struct ag_tensor *src, int *dim, struct ag_tensor **out,
+                     int64_t **at)
+{
+	struct ag_tensor *x = arg_t(f, 0), *index = arg_t(f, 2);
+	bool good;
+
+	*dim = ag_dim(f->ctx, x, arg_i(f, 1));
+	if (*dim < 0 || !need_index(f->ctx, index) || !fits(f, x, index, *dim, false) ||
+	    !source_fits(f, src, index, *dim))
+		return false;
+	*out = target(f, x, wants2(f->ctx, x, src));
+	*at = *out ? places(f, x, index, *dim, &good) : NULL;
+	if (*out && good)
+		return true;
+	ag_release(*out);
+	return false;
+}
+
+double *ag_scatter_values(struct ag_tensor *src, const struct ag_tensor *index)
+{
+	struct ag_tensor part = *src;
+
+	if (src->ndim)
+		ag_set_shape(&part, index->ndim, index->shape, src->strides);
+	return ag_plain(&part);
+}
+
 static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind kind,
                     enum write_mode mode)
 {
 	struct ag_tensor *x = arg_t(f, 0), *index = arg_t(f, 2), *out, *edges[2] = {x, src};
-	int dim = ag_dim(f->ctx, x, arg_i(f, 1));
 	struct ag_node *node;
 	double *to, *from;
 	int64_t *at, i;
-	bool good;
+	int dim;
 
-	if (dim < 0 || !need_index(f->ctx, index) || !fits(f, x, index, dim, false) ||
-	    !source_fits(f, src, index, dim))
+	if (!ag_scatter_open(f, src, &dim, &out, &at))
 		return false;
-	out = target(f, x, wants2(f->ctx, x, src));
-	at = out ? places(f, x, index, dim, &good) : NULL;
-	if (!out || !good) {
-		ag_release(out);
-		return false;
-	}
 	node = ag_record(f->ctx, kind, edges, kind == AG_NODE_ScatterValue ? 1 : 2, 1, 1);
 	if (node) {
 		node->ints[0] = dim;
@@ -440,12 +459,8 @@ static bool scatter(struct ag_frame *f, struct ag_tensor *src, enum ag_node_kind
 			ag_save_input(node, 0, index);
 	}
 	if (ag_ready2(out, src, index)) {
-		struct ag_tensor part = *src;
-
-		if (src->ndim)
-			ag_set_shape(&part, index->ndim, index->shape, src->strides);
 		to = ag_plain(out);
-		from = ag_plain(&part);
+		from = ag_scatter_values(src, index);
 		for (i = 0; i < index->numel; i++) {
 			double y = from[src->ndim ? i : 0];
 

@@ -367,6 +367,10 @@ row("gather", "x.gather(1, i)", "x=3,4 i=i4:3,1", "x")
 row("take", "torch.take(x, i)", "x=3,4 i=i12:5", "x")
 row("scatter", "x.scatter(1, i, s)", "x=3,4 i=i4:3,1 s=3,1", "x+s x s")
 row("scatter_add", "x.scatter_add(1, i, s)", "x=3,4 i=i4:3,1 s=3,1", "x+s s")
+for how in ("sum", "mean", "prod", "amax", "amin"):
+    row("scatter_reduce (%s)" % how, "x.scatter_reduce(1, i, s, '%s')" % how, "x=3,4 i=i4:3,2 s=3,2", "x+s s x")
+    row("scatter_reduce (%s, alone)" % how, "x.scatter_reduce(0, i, s, '%s', include_self=False)" % how,
+        "x=3,4 i=i3:2,4 s=2,4", "x+s")
 row("index_add", "x.index_add(0, i, s)", "x=3,4 i=i3:2 s=2,4", "x+s")
 row("index_put (accumulate)", "x.index_put((i,), s, accumulate=True)", "x=3,4 i=i3:2 s=2,4",
     "x+s")

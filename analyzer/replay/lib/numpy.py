@@ -92,7 +92,7 @@ def where(condition, x=None, y=None):
 
 
 def clip(a, a_min, a_max):
-    return _op("torch.clamp", a, a_min, a_max)
+    return _one("torch.clamp", a, a_min, a_max)
 
 
 def _pair(name, a, b):
@@ -229,8 +229,8 @@ def isfinite(a):
     return _one("torch.isfinite", a)
 
 
-def _one(name, a, **kw):
-    return _numpy.call(name, a if hasattr(a, "shape") else numpy.array(a), **kw)
+def _one(name, a, *args, **kw):
+    return _numpy.call(name, a if hasattr(a, "shape") else numpy.array(a), *args, **kw)
 
 
 def log1p(a):

@@ -214,6 +214,14 @@ def _run_layers(module, data, sizes, states):
     return data, [torch.stack(parts, 0) for parts in zip(*finals)]
 
 
+def _run_even(module, data, sizes, states):
+    """All sequences are of one length: the same kernels as without packing."""
+    data = data.view(len(sizes), sizes[0], data.size(1))
+    output, *finals = _torch.op(module._op, (data, tuple(states), module._weights(), module.bias, module.num_layers,
+                                             module.dropout, module.training, module.bidirectional, False))
+    return output.view(-1, output.size(2)), finals
+
+
 def _run_packed(module, sequence, hx):
     sizes = sequence.batch_sizes.tolist()
     is_lstm = module._op == "torch._VF.lstm"
@@ -225,7 +233,10 @@ def _run_packed(module, sequence, hx):
         states = list(hx) if is_lstm else [hx]
         if sequence.sorted_indices is not None:
             states = [s.index_select(1, sequence.sorted_indices) for s in states]
-    data, finals = _run_layers(module, sequence.data, sizes, states)
+    if is_lstm and sizes[0] == sizes[-1] and not module.proj_size and sequence.data.dtype == torch.float32:
+        data, finals = _run_even(module, sequence.data, sizes, states)
+    else:
+        data, finals = _run_layers(module, sequence.data, sizes, states)
     if sequence.unsorted_indices is not None:
         finals = [s.index_select(1, sequence.unsorted_indices) for s in finals]
     output = PackedSequence(data, sequence.batch_sizes, sequence.sorted_indices, sequence.unsorted_indices)
