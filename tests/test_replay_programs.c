@@ -171,8 +171,8 @@ static uint32_t compare_all_series(bool values)
 
 START_TEST(memory_is_pytorchs)
 {
-	ck_assert_uint_eq(compare_all_series(true), 77);
-	ck_assert_uint_eq(compare_all_series(false), 77);
+	ck_assert_uint_eq(compare_all_series(true), 82);
+	ck_assert_uint_eq(compare_all_series(false), 82);
 }
 END_TEST
 
