@@ -136,6 +136,7 @@ static struct finding list_finding(const struct source *source)
 	add_step(&finding, STEP_KEPT, source, finding.span,
 	         "kept here, by a list made at line 18 and never cleared");
 	add_curve(&finding, 45056, true);
+	finding.replay.loop = "helpers.py:6";
 	add_fix(&finding, true, NULL, "`history.append(loss.detach())`", finding.span,
 	        "history.append(loss.detach())", "nodes flat, 4 B per step");
 	add_fix(&finding, false, "the type", "`history.append(loss.item())`", finding.span,

@@ -267,6 +267,9 @@ START_TEST(other_letters_are_refused)
 	ck_assert(!base64_read(&back, "TW!u", 4));
 	ck_assert(!base64_read(&back, "T===", 4));
 	ck_assert(!base64_read(&back, "TW==TWFu", 8));
+	ck_assert(base64_read(&back, "TWE=", 4));
+	ck_assert(!base64_read(&back, "TWF=", 4));
+	ck_assert(!base64_read(&back, "TR==", 4));
 }
 END_TEST
 

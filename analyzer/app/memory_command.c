@@ -30,7 +30,7 @@ static bool replay_variant(struct program *program, const struct variant *varian
 {
 	struct replay_request request = request_for(program);
 
-	*result = fix_replay(&request, &variant->edits, before, &program->syntax);
+	*result = fix_replay(&request, program->source, &variant->edits, before, &program->syntax);
 	return result->count == before->count && !result->error &&
 	       result->samples[result->count - 1].peak_bytes !=
 	               before->samples[before->count - 1].peak_bytes;

@@ -37,10 +37,25 @@ static struct replay_result replay(struct app *app, struct program *program)
 
 /* fixes */
 
-/* Habits need no curve. */
-static bool is_about(const struct finding *finding, const struct program *program)
+/* A loop of the program that is not the measured one does not come by there. */
+static bool comes_by(const struct program *program, const struct replay_result *result,
+                     const struct finding_driver *driver)
 {
-	return finding->source == program->source && finding->severity > SEVERITY_INFO;
+	const uint32_t line = source_line_at(driver->source, driver->span.start) + 1;
+
+	return driver->source != program->source ||
+	       (line >= result->loop_line && line <= result->loop_end);
+}
+
+/* Habits need no curve. */
+static bool is_about(const struct finding *finding, const struct program *program,
+                     const struct replay_result *result)
+{
+	bool is_driven = finding->source == program->source;
+
+	for (uint32_t i = 0; i < finding->drivers.count; i++)
+		is_driven |= comes_by(program, result, &finding->drivers.at[i]);
+	return is_driven && finding->severity > SEVERITY_INFO;
 }
 
 /* What may have made the curve grow, and the curve without it. */
@@ -58,7 +73,7 @@ static void find_fixes(struct app *app, struct program *program, struct curve *c
 	        .syntax = &program->syntax,
 	};
 	for (uint32_t i = 0; i < found->count; i++) {
-		if (is_about(&found->at[i], program))
+		if (is_about(&found->at[i], program, curve->result))
 			about[search->count++] = &found->at[i];
 	}
 	fix_search(search);

@@ -42,7 +42,8 @@ bool base64_read(struct text *out, const char *at, size_t length)
 
 		if (length == 4)
 			count = at[3] != '=' ? 4 : at[2] != '=' ? 3 : 2;
-		if (!read_group(at, count, &group))
+		/* what is left over is nothing */
+		if (!read_group(at, count, &group) || group & ((1u << 8 * (4 - count)) - 1))
 			return false;
 		for (unsigned i = 0; i + 1 < count; i++)
 			text_add_char(out, (char)(group >> (16 - 8 * i) & 255));

@@ -211,6 +211,8 @@ static bool need_what_was_looked_up(struct run *run)
 	}
 	for (uint32_t i = 0; i < lookups; i++)
 		wider |= need_candidates(run, kept, project_lookup_at(run->project, i));
+	for (uint32_t i = 0; i < run->drivers.count; i++)
+		wider |= need(run, kept, run->drivers.at[i]);
 	arena_reset(&run->cache.plan->scratch);
 	return wider;
 }

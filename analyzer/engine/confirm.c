@@ -5,7 +5,9 @@
 
 #include "analyzer/engine/run.h"
 #include "analyzer/fix/fix.h"
+#include "analyzer/project/resolve.h"
 #include "analyzer/replay/replay.h"
+#include "analyzer/report/curve.h"
 
 enum {
 	AUTO_STEPS = 16,
@@ -27,9 +29,16 @@ static const struct replay_budget auto_budget = {
         .seconds = 5,
 };
 
-/* The replay of one loop, for all findings in it. */
+/* A loop, and the program that is replayed to get there. */
+struct driven_loop {
+	const struct project_file *program;
+	const struct project_file *file; /* of the loop */
+	uint32_t line;                   /* as of a replay's request */
+};
+
+/* The replay of one loop, for all findings of a file. */
 struct measured_loop {
-	uint32_t line;
+	struct driven_loop loop;
 	struct replay_result result;
 };
 
@@ -37,7 +46,8 @@ struct file_confirm {
 	const struct project_file *file;
 	struct arena arena; /* results, until they are copied */
 	VEC(struct finding *) findings;
-	VEC(struct span) places; /* theirs, as far as they are watched */
+	VEC(struct replay_place) places;
+	VEC(uint32_t) shown_by;  /* the measured loop, from 1 */
 	uint64_t tensors, leads; /* of them, as bits */
 	VEC(struct replay_place) born;
 	bool retains; /* one of the findings is about a graph that is retained */
@@ -52,28 +62,71 @@ struct confirm {
 	VEC(struct file_confirm *) files;
 };
 
+struct asking {
+	const struct run *run;
+	struct file_confirm *confirm;
+	const struct project_file *program;
+};
+
 static const struct ir_module *find_module(void *data, const char *name, bool *is_package)
 {
-	struct file_confirm *confirm = ((void **)data)[0];
-	const struct run *run = ((void **)data)[1];
-	const struct project_file *file = project_import(run->project, confirm->file, name);
+	const struct asking *asking = data;
+	const struct project *project = asking->run->project;
+	const struct project_file *file = project_import(project, asking->program, name);
 
 	if (file)
-		vec_push(&confirm->arena, &confirm->used, file);
-	return project_import_module(run->project, confirm->file, name, is_package);
+		vec_push(&asking->confirm->arena, &asking->confirm->used, file);
+	return project_import_module(project, asking->program, name, is_package);
+}
+
+static uint32_t line_at(const struct source *source, struct span span)
+{
+	return source_line_at(source, span.start) + 1; /* in the text of all cells */
+}
+
+static const struct project_file *file_of(const struct run *run, const struct source *source)
+{
+	for (uint32_t i = 0; i < project_file_count(run->project); i++)
+		if (project_file_at(run->project, i)->source == source)
+			return project_file_at(run->project, i);
+	return NULL;
+}
+
+static bool is_driven_by(const struct finding *finding, const struct driven_loop *loop)
+{
+	for (uint32_t i = 0; i < finding->drivers.count; i++) {
+		const struct finding_driver *driver = &finding->drivers.at[i];
+
+		if (driver->program == loop->program->source &&
+		    driver->source == loop->file->source &&
+		    line_at(driver->source, driver->span) == loop->line)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t driven_places(const struct file_confirm *confirm, const struct driven_loop *loop)
+{
+	uint64_t places = 0;
+
+	for (uint32_t i = 0; i < confirm->findings.count && i < REPLAY_MOST_WATCHED; i++)
+		places |= (uint64_t)is_driven_by(confirm->findings.at[i], loop) << i;
+	return places;
 }
 
 static struct replay_request request_for(struct run *run, struct file_confirm *confirm,
-                                         void *data[2])
+                                         const struct driven_loop *loop)
 {
 	const bool always = run->settings->confirm == CONFIRM_ALWAYS;
+	struct asking *asking = arena_new(&confirm->arena, struct asking);
 
-	data[0] = confirm;
-	data[1] = run;
+	*asking = (struct asking){run, confirm, loop->program};
 	return (struct replay_request){
 	        .arena = &confirm->arena,
 	        .names = run->names,
-	        .module = confirm->file->lowered.module,
+	        .module = loop->program->lowered.module,
+	        .loops = loop->file != loop->program ? loop->file->lowered.module : NULL,
+	        .line = loop->line,
 	        .heal = REPLAY_LEAST,
 	        .prolong = true,
 	        .settle = true,
@@ -82,33 +135,19 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .budget = always ? NULL : &auto_budget,
 	        .watch = confirm->places.at,
 	        .watch_count = confirm->places.count,
+	        .driven = driven_places(confirm, loop),
 	        .tensors = confirm->tensors,
 	        .leads = confirm->leads,
 	        .follow_retained = confirm->retains,
 	        .born = confirm->born.at,
 	        .born_count = confirm->born.count,
 	        .find_module = find_module,
-	        .data = data,
+	        .data = asking,
 	};
 }
 
-/* In the text of all cells. */
-static uint32_t line_of(const struct finding *finding)
-{
-	return source_line_at(finding->source, finding->span.start) + 1;
-}
-
-static struct replay_result replay_at(struct run *run, struct file_confirm *confirm, uint32_t line)
-{
-	void *data[2];
-	struct replay_request request = request_for(run, confirm, data);
-
-	request.line = line;
-	return replay_run(&request);
-}
-
-/* Of the loop around a line, or (line 0) of the file's main loop; else the line. */
-static uint32_t loop_line(struct run *run, struct file_confirm *confirm, uint32_t line)
+/* The loop around a line, or (line 0) the file's main loop; else the line. */
+static struct driven_loop own_loop(struct run *run, struct file_confirm *confirm, uint32_t line)
 {
 	const struct ir_module *module = confirm->file->lowered.module;
 	const struct replay_loop *loop;
@@ -117,19 +156,47 @@ static uint32_t loop_line(struct run *run, struct file_confirm *confirm, uint32_
 		confirm->known_count =
 		        replay_loops(&confirm->arena, run->names, module, &confirm->known);
 	loop = replay_choose(module, confirm->known, confirm->known_count, line);
-	return loop ? loop->line : line;
+	return (struct driven_loop){confirm->file, confirm->file, loop ? loop->line : line};
 }
 
-static const struct replay_result *measure(struct run *run, struct file_confirm *confirm,
-                                           uint32_t line)
+static struct driven_loop main_loop(struct run *run, struct file_confirm *confirm,
+                                    const struct project_file *program)
 {
-	line = loop_line(run, confirm, line);
+	const struct ir_module *module = program->lowered.module;
+	struct replay_loop *loops;
+	const uint32_t count = replay_loops(&confirm->arena, run->names, module, &loops);
+	const struct replay_loop *loop = replay_choose(module, loops, count, 0);
+
+	return (struct driven_loop){program, program, loop ? loop->line : 0};
+}
+
+static bool is_same_loop(const struct driven_loop *a, const struct driven_loop *b)
+{
+	return a->program == b->program && a->file == b->file && a->line == b->line;
+}
+
+/* Its place in the file's loops. */
+static uint32_t measure(struct run *run, struct file_confirm *confirm, struct driven_loop loop)
+{
+	struct replay_request request;
+
 	for (uint32_t i = 0; i < confirm->loops.count; i++)
-		if (confirm->loops.at[i].line == line)
-			return &confirm->loops.at[i].result;
+		if (is_same_loop(&confirm->loops.at[i].loop, &loop))
+			return i;
+	request = request_for(run, confirm, &loop);
+	vec_push(&confirm->arena, &confirm->used, loop.program);
+	vec_push(&confirm->arena, &confirm->used, loop.file);
 	vec_push(&confirm->arena, &confirm->loops,
-	         (struct measured_loop){line, replay_at(run, confirm, line)});
-	return &confirm->loops.at[confirm->loops.count - 1].result;
+	         (struct measured_loop){loop, replay_run(&request)});
+	return confirm->loops.count - 1;
+}
+
+static const struct replay_result *result_of(struct run *run, struct file_confirm *confirm,
+                                             struct driven_loop loop)
+{
+	const uint32_t place = measure(run, confirm, loop);
+
+	return &confirm->loops.at[place].result;
 }
 
 static enum evidence evidence_of(const struct replay_result *result)
@@ -320,19 +387,11 @@ static bool can_be_refuted(const struct finding *finding)
 /* By its own loop and by the program's main one: what is cleared in one of them
  * may grow in the other. */
 static bool is_refuted(struct run *run, struct file_confirm *confirm, uint32_t place,
-                       const struct finding *finding, uint32_t line)
+                       struct driven_loop loop)
 {
-	return can_be_refuted(finding) && place < REPLAY_MOST_WATCHED &&
-	       speaks_against(measure(run, confirm, line), place) &&
-	       speaks_against(measure(run, confirm, 0), place);
-}
-
-static const struct project_file *file_of(const struct run *run, const struct source *source)
-{
-	for (uint32_t i = 0; i < project_file_count(run->project); i++)
-		if (project_file_at(run->project, i)->source == source)
-			return project_file_at(run->project, i);
-	return NULL;
+	return speaks_against(result_of(run, confirm, loop), place) &&
+	       speaks_against(result_of(run, confirm, main_loop(run, confirm, loop.program)),
+	                      place);
 }
 
 static struct file_confirm *confirm_for(struct confirm *confirm, const struct source *source)
@@ -352,15 +411,14 @@ static struct file_confirm *confirm_for(struct confirm *confirm, const struct so
 }
 
 /* Edits for what was seen to grow in one loop, each tried by replay. */
-static void fix_loop(struct run *run, struct file_confirm *confirm,
-                     const struct measured_loop *loop)
+static void fix_loop(struct run *run, struct file_confirm *confirm, uint32_t place)
 {
+	const struct measured_loop *loop = &confirm->loops.at[place];
 	const bool always = run->settings->confirm == CONFIRM_ALWAYS;
 	struct finding **grown =
 	        arena_array(&confirm->arena, struct finding *, confirm->findings.count + 1);
-	void *data[2];
 	struct fix_search search = {
-	        .request = request_for(run, confirm, data),
+	        .request = request_for(run, confirm, &loop->loop),
 	        .before = &loop->result,
 	        .findings = grown,
 	        .most_replays = always ? ALWAYS_FIX_REPLAYS : AUTO_FIX_REPLAYS,
@@ -368,14 +426,137 @@ static void fix_loop(struct run *run, struct file_confirm *confirm,
 
 	for (uint32_t i = 0; i < confirm->findings.count; i++) {
 		struct finding *finding = confirm->findings.at[i];
-		const uint32_t line = line_of(finding);
 
 		if (finding->replay.verdict >= EVIDENCE_LINEAR &&
-		    loop_line(run, confirm, line) == loop->line)
+		    confirm->shown_by.at[i] == place + 1)
 			grown[search.count++] = finding;
 	}
 	if (search.count)
 		fix_search(&search);
+}
+
+/* --- one finding */
+
+struct replaying {
+	struct run *run;
+	struct file_confirm *file;
+	uint32_t place; /* of the finding */
+	bool is_driven; /* by a loop that was replayed */
+};
+
+static bool is_confirmed(const struct finding *finding)
+{
+	return finding->confidence == CONFIDENCE_CONFIRMED;
+}
+
+static struct driven_loop loop_of(const struct replaying *r)
+{
+	const struct finding *finding = r->file->findings.at[r->place];
+
+	return own_loop(r->run, r->file, line_at(finding->source, finding->span));
+}
+
+static void replay_own(const struct replaying *r)
+{
+	const uint32_t loop = measure(r->run, r->file, loop_of(r));
+
+	add_evidence(&r->file->arena, &r->file->loops.at[loop].result, r->place,
+	             r->file->findings.at[r->place]);
+	r->file->shown_by.at[r->place] = loop + 1;
+}
+
+/* The driver's loop; false: it is not there to be replayed. */
+static bool find_driver(const struct run *run, const struct finding_driver *driver,
+                        struct driven_loop *loop)
+{
+	loop->program = file_of(run, driver->program);
+	loop->file = file_of(run, driver->source);
+	loop->line = line_at(driver->source, driver->span);
+	return loop->program && loop->program->lowered.module && loop->file &&
+	       loop->file->lowered.module;
+}
+
+static const char *name_of_loop(struct arena *arena, const struct driven_loop *loop)
+{
+	struct text name = {.arena = arena};
+
+	curve_place(loop->file->source, loop->line, &name);
+	return text_chars(&name);
+}
+
+/* What other files' loops show: of the first that confirms it, else of the first that
+ * comes by. */
+static void replay_drivers(struct replaying *r)
+{
+	struct finding *finding = r->file->findings.at[r->place];
+	const struct finding before = *finding;
+
+	for (uint32_t i = 0; r->place < REPLAY_MOST_WATCHED && i < before.drivers.count; i++) {
+		struct finding shown = before;
+		struct driven_loop loop;
+		const struct replay_result *result;
+
+		if (!find_driver(r->run, &before.drivers.at[i], &loop))
+			continue;
+		result = result_of(r->run, r->file, loop);
+		if (reason_of(result) || !result->watched[r->place])
+			continue;
+		add_evidence(&r->file->arena, result, r->place, &shown);
+		if (r->is_driven && !is_confirmed(&shown))
+			continue;
+		shown.replay.loop = name_of_loop(&r->file->arena, &loop);
+		*finding = shown;
+		r->file->shown_by.at[r->place] = measure(r->run, r->file, loop) + 1;
+		r->is_driven = true;
+		if (is_confirmed(&shown))
+			break;
+	}
+}
+
+/* Every loop that comes by, of those that are known. */
+static bool drivers_refute(const struct replaying *r)
+{
+	const struct finding *finding = r->file->findings.at[r->place];
+
+	for (uint32_t i = 0; i < finding->drivers.count; i++) {
+		struct driven_loop loop;
+
+		if (!find_driver(r->run, &finding->drivers.at[i], &loop) ||
+		    !is_refuted(r->run, r->file, r->place, loop))
+			return false;
+	}
+	return finding->drivers.count && finding->drivers.count < FINDING_MOST_DRIVERS;
+}
+
+static bool refutes(const struct replaying *r)
+{
+	const struct finding *finding = r->file->findings.at[r->place];
+
+	if (is_confirmed(finding) || !can_be_refuted(finding) || r->place >= REPLAY_MOST_WATCHED)
+		return false;
+	return r->is_driven ? drivers_refute(r) : is_refuted(r->run, r->file, r->place, loop_of(r));
+}
+
+/* Its own file alone, with stand-ins for what callers give, only if none of them shows
+ * that it grows. */
+static void replay_finding(struct replaying *r)
+{
+	struct finding *finding = r->file->findings.at[r->place];
+	const struct finding before = *finding;
+	struct finding shown;
+	uint32_t shown_by;
+
+	replay_drivers(r);
+	if (is_confirmed(finding))
+		return;
+	shown = *finding;
+	shown_by = r->file->shown_by.at[r->place];
+	*finding = before;
+	replay_own(r);
+	if (is_confirmed(finding) || !r->is_driven)
+		return;
+	*finding = shown;
+	r->file->shown_by.at[r->place] = shown_by;
 }
 
 static void replay_file(void *data, size_t index, unsigned worker)
@@ -385,14 +566,13 @@ static void replay_file(void *data, size_t index, unsigned worker)
 
 	(void)worker;
 	for (uint32_t i = 0; i < file->findings.count; i++) {
-		struct finding *finding = file->findings.at[i];
-		const uint32_t line = line_of(finding);
+		struct replaying r = {.run = confirm->run, .file = file, .place = i};
 
-		add_evidence(&file->arena, measure(confirm->run, file, line), i, finding);
-		finding->replay.refuted = is_refuted(confirm->run, file, i, finding, line);
+		replay_finding(&r);
+		file->findings.at[i]->replay.refuted = refutes(&r);
 	}
 	for (uint32_t i = 0; i < file->loops.count; i++)
-		fix_loop(confirm->run, file, &file->loops.at[i]);
+		fix_loop(confirm->run, file, i);
 }
 
 /* Where its graph is made, as the analysis knows it. */
@@ -428,12 +608,26 @@ static bool happens_there(const struct finding *finding)
 	       shown == SHOWN_STORED_TENSOR;
 }
 
-void run_confirm(struct run *run)
+static void ask_for(struct run *run, const struct source *source)
+{
+	const struct project_file *file = file_of(run, source);
+
+	if (!file || !file->lowered.module)
+		vec_push(&run->arena, &run->drivers, resolve_normal(&run->arena, source->path));
+}
+
+static void ask_for_drivers(struct run *run, const struct finding *finding)
+{
+	for (uint32_t i = 0; i < finding->drivers.count; i++) {
+		ask_for(run, finding->drivers.at[i].program);
+		ask_for(run, finding->drivers.at[i].source);
+	}
+}
+
+static void replay_all(struct run *run)
 {
 	struct confirm confirm = {.run = run};
 
-	if (run->settings->confirm == CONFIRM_NEVER)
-		return;
 	for (uint32_t i = 0; i < run->outcome.findings.count; i++) {
 		struct finding *finding = &run->outcome.findings.at[i];
 		struct file_confirm *file;
@@ -448,7 +642,10 @@ void run_confirm(struct run *run)
 			file->leads |= (uint64_t)happens_there(finding) << file->places.count;
 		}
 		vec_push(&run->arena, &file->findings, finding);
-		vec_push(&run->arena, &file->places, finding->span);
+		vec_push(&run->arena, &file->places,
+		         (struct replay_place){finding->source, finding->span});
+		vec_push(&run->arena, &file->shown_by, 0);
+		ask_for_drivers(run, finding);
 		note_births(&run->arena, file, finding);
 		file->retains |= finding->rule->shown == SHOWN_RETAINED_GRAPH;
 	}
@@ -462,4 +659,18 @@ void run_confirm(struct run *run)
 		vec_push(&run->arena, &run->replayed,
 		         (struct replayed_file){file->file, file->used});
 	}
+}
+
+/* What a result says names no other file that it would have to be there for. */
+static void forget_drivers(struct run *run)
+{
+	for (uint32_t i = 0; i < run->outcome.findings.count; i++)
+		run->outcome.findings.at[i].drivers.count = 0;
+}
+
+void run_confirm(struct run *run)
+{
+	if (run->settings->confirm != CONFIRM_NEVER)
+		replay_all(run);
+	forget_drivers(run);
 }

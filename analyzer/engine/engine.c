@@ -166,7 +166,7 @@ static void begin_outcome(struct run *run)
 	run->outcome = (struct outcome){.findings = run->outcome.findings};
 	for (uint32_t i = 0; i < run->unread.count; i++)
 		vec_push(&run->arena, &run->outcome.skipped, run->unread.at[i]);
-	run->replayed.count = run->imported_suppressed.count = 0;
+	run->drivers.count = run->replayed.count = run->imported_suppressed.count = 0;
 	release_evidence(run);
 }
 

@@ -7,6 +7,15 @@ static void pack_place(struct text *out, const struct source *source, struct spa
 	pack_number(out, span.end);
 }
 
+static void pack_drivers(struct text *out, const struct finding *finding)
+{
+	pack_number(out, finding->drivers.count);
+	for (uint32_t i = 0; i < finding->drivers.count; i++) {
+		pack_text(out, finding->drivers.at[i].program->path);
+		pack_place(out, finding->drivers.at[i].source, finding->drivers.at[i].span);
+	}
+}
+
 static void pack_fix(struct text *out, const struct finding_fix *fix)
 {
 	pack_number(out, fix->safe);
@@ -37,6 +46,7 @@ static void pack_replay(struct text *out, const struct finding_replay *replay)
 	pack_real(out, replay->nodes_per_step);
 	pack_text(out, replay->shown);
 	pack_text(out, replay->reason);
+	pack_text(out, replay->loop);
 	pack_number(out, replay->steps);
 	for (uint32_t i = 0; i < replay->steps; i++)
 		pack_number(out, (uint64_t)replay->live_bytes[i]);
@@ -50,6 +60,8 @@ void pack_finding(struct text *out, const struct finding *finding)
 	pack_number(out, finding->severity);
 	pack_number(out, finding->confidence);
 	pack_place(out, finding->source, finding->span);
+	pack_place(out, finding->value_source, finding->value_span);
+	pack_drivers(out, finding);
 	pack_text(out, finding->message);
 	pack_text(out, finding->note);
 	pack_text(out, finding->function);
@@ -120,6 +132,7 @@ static void unpack_replay(struct unpacking *in, struct finding_replay *replay)
 	replay->nodes_per_step = unpack_real(in);
 	replay->shown = unpack_text(in);
 	replay->reason = unpack_text(in);
+	replay->loop = unpack_text(in);
 	replay->steps = unpack_count(in);
 	bytes = arena_array(in->arena, int64_t, replay->steps);
 	for (uint32_t i = 0; i < replay->steps; i++)
@@ -147,6 +160,22 @@ static void unpack_steps(struct finding_unpacking *unpacking, struct finding *fi
 	}
 }
 
+static void unpack_drivers(struct finding_unpacking *unpacking, struct finding *finding)
+{
+	struct unpacking *in = &unpacking->in;
+	uint32_t count = unpack_count(in);
+
+	for (uint32_t i = 0; i < count && !in->broken; i++) {
+		const char *path = unpack_text(in);
+		struct finding_driver driver = {0};
+
+		driver.program = path ? unpacking->source_of(unpacking->context, path) : NULL;
+		driver.source = unpack_place(unpacking, &driver.span);
+		in->broken |= !driver.program || !driver.source;
+		vec_push(in->arena, &finding->drivers, driver);
+	}
+}
+
 bool unpack_finding(struct finding_unpacking *unpacking, struct finding *finding)
 {
 	struct unpacking *in = &unpacking->in;
@@ -157,6 +186,8 @@ bool unpack_finding(struct finding_unpacking *unpacking, struct finding *finding
 	finding->severity = (enum severity)unpack_number(in);
 	finding->confidence = (enum confidence)unpack_number(in);
 	finding->source = unpack_place(unpacking, &finding->span);
+	finding->value_source = unpack_place(unpacking, &finding->value_span);
+	unpack_drivers(unpacking, finding);
 	finding->message = unpack_text(in);
 	finding->note = unpack_text(in);
 	finding->function = unpack_text(in);

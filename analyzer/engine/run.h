@@ -76,6 +76,9 @@ struct run {
 	struct outcome outcome;
 	VEC(struct imported_suppressed) imported_suppressed;
 	VEC(struct replayed_file) replayed;
+	VEC(const char *)
+	drivers;                         /* normal paths of files that replays start at, and
+	                                    that are not loaded */
 	VEC(struct module_uses) modules; /* of this run's analyses */
 	struct run_cache cache;
 	bool ignores_cache;

@@ -76,7 +76,9 @@ struct event {
 	struct event_place born;   /* where the graph is born */
 	struct event_place value;  /* where what is kept is made; no source: nowhere in the text */
 	struct event_place needed; /* more, by kind: the other place */
-	const char *born_text;     /* what made it: "torch.nn.functional.mse_loss" */
+	struct event_place loop;   /* the innermost around it, over its callers; no source: none */
+	const struct source *program; /* where the analysis that found it started */
+	const char *born_text;        /* what made it: "torch.nn.functional.mse_loss" */
 };
 
 typedef VEC(struct event) event_list;

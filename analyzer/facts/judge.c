@@ -39,6 +39,18 @@ static const char *source_text(const struct project_file *file, struct arena *ar
 	return arena_text(arena, file->source->text + span.start, length);
 }
 
+static struct event_place loop_place(const struct analysis *a, const struct pending *p)
+{
+	const struct context *context;
+	context_id where;
+	loop_id loop;
+
+	if (!innermost_loop(a, p->context, p->inst, &where, &loop))
+		return (struct event_place){0};
+	context = context_get(a, where);
+	return (struct event_place){context->file->source, context->func->loops.at[loop.n].span};
+}
+
 static void fill_event(struct analysis *a, struct arena *arena, const struct pending *p,
                        struct event *event)
 {
@@ -51,6 +63,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	event->function = intern_chars(a->names, p->func->qualified, NULL);
 	event->at = p->place.source ? p->place : place_of(p->file, p->func, p->inst);
 	event->needed = p->needed;
+	event->loop = loop_place(a, p);
 	if (p->holder.n && holder->file)
 		event->made = holder->place;
 	if (p->kept.n) {
@@ -563,6 +576,7 @@ void events_judge(struct analysis *a, struct arena *arena, struct file_events *e
 		if (!stands(a, pending) || told_by_store(a, pending) || told_by_chain(a, pending))
 			continue;
 		fill_event(a, arena, &a->pending.at[i], &found.event);
+		found.event.program = events->file->source;
 		if (found.event.kind == EVENT_RETAIN && retained_grows(a, pending->kept))
 			found.event.flags |= EVENT_ACTIVATIONS;
 		vec_push(arena, &events->found, found);

@@ -52,14 +52,47 @@ static bool same_place_and_rule(const struct finding *a, const struct finding *b
 	       !compare_sources(a->source, b->source);
 }
 
-void findings_merge(finding_list *findings)
+static int compare_drivers(const struct finding_driver *a, const struct finding_driver *b)
+{
+	int order = compare_sources(a->program, b->program);
+
+	if (!order)
+		order = compare_sources(a->source, b->source);
+	return order ? order : compare_numbers(a->span.start, b->span.start);
+}
+
+/* The first ones stay, in whatever order they come. */
+void finding_add_driver(struct arena *arena, struct finding *finding, struct finding_driver driver)
+{
+	for (uint32_t i = 0; i < finding->drivers.count; i++) {
+		const struct finding_driver other = finding->drivers.at[i];
+		const int order = compare_drivers(&driver, &other);
+
+		if (order == 0)
+			return;
+		if (order < 0) {
+			finding->drivers.at[i] = driver;
+			driver = other;
+		}
+	}
+	if (finding->drivers.count < FINDING_MOST_DRIVERS)
+		vec_push(arena, &finding->drivers, driver);
+}
+
+void findings_merge(struct arena *arena, finding_list *findings)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < findings->count; i++) {
-		if (kept && same_place_and_rule(&findings->at[kept - 1], &findings->at[i]))
+		const struct finding *next = &findings->at[i];
+		struct finding *last = kept ? &findings->at[kept - 1] : NULL;
+
+		if (!last || !same_place_and_rule(last, next)) {
+			findings->at[kept++] = *next;
 			continue;
-		findings->at[kept++] = findings->at[i];
+		}
+		for (uint32_t k = 0; k < next->drivers.count; k++)
+			finding_add_driver(arena, last, next->drivers.at[k]);
 	}
 	findings->count = kept;
 }

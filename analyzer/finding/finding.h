@@ -61,9 +61,19 @@ struct finding_replay {
 	double nodes_per_step;
 	const char *shown;             /* what is no growth: "every step records a graph ..." */
 	const char *reason;            /* EVIDENCE_NONE */
+	const char *loop;              /* of another file, that was replayed: "train.py:9" */
 	VEC(const char *) stand_ins;   /* what was stood in for */
 	VEC(const char *) retained_by; /* variable, list, tensor, node, saved tensor */
 };
+
+/* A loop of other code that comes by the finding, and the program that gets there. */
+struct finding_driver {
+	const struct source *program;
+	const struct source *source; /* of the loop */
+	struct span span;
+};
+
+enum { FINDING_MOST_DRIVERS = 4 }; /* that are kept: there may be more */
 
 struct rule;
 
@@ -79,6 +89,7 @@ struct finding {
 	const char *note;     /* one more sentence for the severity; NULL: none */
 	const char *function; /* qualified name of the function it stands in */
 	uint32_t noqa_row;    /* whose comment suppresses it, in its cell; 0: its own row */
+	VEC(struct finding_driver) drivers; /* by path and place */
 	VEC(struct finding_step) steps;
 	VEC(struct finding_fix) fixes; /* the safe one first */
 	struct finding_replay replay;
@@ -90,7 +101,9 @@ typedef VEC(struct finding) finding_list;
 void findings_sort(finding_list *findings);
 /* Keeps one of those with the same place and rule: the most severe, then the
  * most certain. The list must be sorted. */
-void findings_merge(finding_list *findings);
+/* ... with the drivers of all; no arena: they have none any more. */
+void findings_merge(struct arena *arena, finding_list *findings);
+void finding_add_driver(struct arena *arena, struct finding *finding, struct finding_driver driver);
 
 const char *severity_name(enum severity severity);
 const char *confidence_name(enum confidence confidence);

@@ -22,7 +22,7 @@ static int compare_skipped(const void *left, const void *right)
 void outcome_sort(struct outcome *outcome)
 {
 	findings_sort(&outcome->findings);
-	findings_merge(&outcome->findings);
+	findings_merge(NULL, &outcome->findings);
 	if (outcome->skipped.count > 1)
 		qsort(outcome->skipped.at, outcome->skipped.count, sizeof(*outcome->skipped.at),
 		      compare_skipped);

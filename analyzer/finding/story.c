@@ -2,6 +2,15 @@
 
 #include "analyzer/base/text.h"
 
+/* What comes by it out of another file. */
+static void add_driver(struct arena *arena, const struct event *event, struct finding *finding)
+{
+	const struct finding_driver driver = {event->program, event->loop.source, event->loop.span};
+
+	if (driver.source && driver.program && driver.program != event->at.source)
+		finding_add_driver(arena, finding, driver);
+}
+
 static void add_step(struct arena *arena, struct finding *finding, enum step_role role,
                      struct event_place place, const char *message)
 {
@@ -28,7 +37,6 @@ void story_begin(struct arena *arena, const struct event *event, enum severity s
 {
 	const bool known = event->certainty == CERTAINTY_KNOWN;
 
-	(void)arena;
 	finding->source = event->at.source;
 	finding->span = event->at.span;
 	finding->value_source = event->value.source;
@@ -36,6 +44,7 @@ void story_begin(struct arena *arena, const struct event *event, enum severity s
 	finding->function = event->function;
 	finding->confidence = known ? CONFIDENCE_CERTAIN : CONFIDENCE_LIKELY;
 	finding->severity = !known && severity > SEVERITY_WARNING ? SEVERITY_WARNING : severity;
+	add_driver(arena, event, finding);
 }
 
 static const char *born_message(struct arena *arena, const struct event *event)

@@ -61,5 +61,5 @@ void settle_findings(struct arena *arena, finding_list *findings)
 {
 	keep_first_of_place(arena, findings);
 	findings_sort(findings);
-	findings_merge(findings);
+	findings_merge(arena, findings);
 }

@@ -31,10 +31,16 @@ uint32_t fix_move(const edit_list *edits, uint32_t offset);
 bool fix_merge(struct arena *arena, edit_list *all, const struct finding_fix *fix);
 
 /* --- search.c */
-/* The program with some edits, on the loop that `before` was measured on and for
- * as many steps. No samples: it does not parse. `syntax` is the program's. */
-struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
-                                const struct replay_result *before, struct front_syntax *syntax);
+/* The program with some edits of one of its files, on the loop that `before` was measured
+ * on and for as many steps; false: it does not parse. `request` must outlive `edited`,
+ * `syntax` is the file's. */
+bool fix_request(const struct replay_request *request, const struct source *source,
+                 const edit_list *edits, const struct replay_result *before,
+                 struct front_syntax *syntax, struct replay_request *edited);
+/* The same, replayed; no samples: it does not parse. */
+struct replay_result fix_replay(const struct replay_request *request, const struct source *source,
+                                const edit_list *edits, const struct replay_result *before,
+                                struct front_syntax *syntax);
 
 struct fix_search {
 	struct replay_request request; /* of the replay before; .arena is used throughout */
@@ -47,10 +53,11 @@ struct fix_search {
 	struct replay_result after; /* with the safest fix of each finding */
 	uint32_t fixed;             /* findings that have one */
 	uint32_t replays;
-	edit_list edits; /* those that led to `after`, in the program's own file */
+	/* of the file that was searched last; `request` has those of the files before it */
+	const struct source *source;
+	edit_list edits;
 };
 
-/* Findings in other files than the program's stay as they are. */
 void fix_search(struct fix_search *search);
 /* "nodes flat, +4 B per step" */
 const char *fix_curve(struct arena *arena, const struct replay_result *result);

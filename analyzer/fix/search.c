@@ -59,43 +59,97 @@ static void move_places(struct replay_request *request, const edit_list *edits,
 {
 	struct replay_place *born =
 	        arena_array(request->arena, struct replay_place, request->born_count + 1);
-	struct span *watch = arena_array(request->arena, struct span, request->watch_count + 1);
+	struct replay_place *watch =
+	        arena_array(request->arena, struct replay_place, request->watch_count + 1);
 
 	for (uint32_t i = 0; i < request->born_count; i++) {
 		born[i] = request->born[i];
 		if (born[i].source == from)
 			born[i] = (struct replay_place){to, moved_span(edits, born[i].span)};
 	}
-	for (uint32_t i = 0; i < request->watch_count; i++)
-		watch[i] = moved_span(edits, request->watch[i]);
+	for (uint32_t i = 0; i < request->watch_count; i++) {
+		watch[i] = request->watch[i];
+		if (watch[i].source == from)
+			watch[i] = (struct replay_place){to, moved_span(edits, watch[i].span)};
+	}
 	request->born = born;
 	request->watch = watch;
 }
 
-struct replay_result fix_replay(const struct replay_request *request, const edit_list *edits,
-                                const struct replay_result *before, struct front_syntax *syntax)
+/* One module of the program is another text now. */
+struct replacement {
+	const struct replay_request *request;
+	const struct source *source; /* of the old text */
+	const struct ir_module *module;
+};
+
+static const struct ir_module *find_replaced(void *data, const char *name, bool *is_package)
 {
-	struct replay_request edited = *request;
-	const struct source *source = request->module->source;
+	const struct replacement *replacement = data;
+	const struct replay_request *request = replacement->request;
+	const struct ir_module *found = request->find_module(request->data, name, is_package);
+
+	return found && found->source == replacement->source ? replacement->module : found;
+}
+
+static const struct source *source_of_loop(const struct replay_request *request)
+{
+	return request->loops ? request->loops->source : request->module->source;
+}
+
+static void replace_module(struct replay_request *request, const struct replay_request *before,
+                           const struct source *source, const struct ir_module *module)
+{
+	struct replacement *replacement = arena_new(request->arena, struct replacement);
+
+	if (request->module->source == source)
+		request->module = module;
+	if (request->loops && request->loops->source == source)
+		request->loops = module;
+	if (!request->find_module)
+		return;
+	*replacement = (struct replacement){before, source, module};
+	request->find_module = find_replaced;
+	request->data = replacement;
+}
+
+bool fix_request(const struct replay_request *request, const struct source *source,
+                 const edit_list *edits, const struct replay_result *before,
+                 struct front_syntax *syntax, struct replay_request *edited)
+{
 	struct source *fixed = fix_edited(request->arena, source, edits);
 	struct front_result lowered = {0};
 
 	if (fixed)
 		lowered = python_front_end.lower(request->arena, request->names, fixed, syntax);
 	if (!lowered.module || (lowered.has_error && !fix_is_sound(fixed, source)))
+		return false;
+	*edited = *request;
+	replace_module(edited, request, source, lowered.module);
+	edited->line = source_of_loop(request) == source
+	                       ? moved_line(source, fixed, edits, before->loop_line)
+	                       : before->loop_line;
+	edited->iterations = before->count;
+	edited->attempt = before->attempt;
+	move_places(edited, edits, source, fixed);
+	return true;
+}
+
+struct replay_result fix_replay(const struct replay_request *request, const struct source *source,
+                                const edit_list *edits, const struct replay_result *before,
+                                struct front_syntax *syntax)
+{
+	struct replay_request edited;
+
+	if (!fix_request(request, source, edits, before, syntax, &edited))
 		return (struct replay_result){0};
-	edited.module = lowered.module;
-	edited.line = moved_line(source, fixed, edits, before->loop_line);
-	edited.iterations = before->count;
-	edited.attempt = before->attempt;
-	move_places(&edited, edits, source, fixed);
 	return replay_run(&edited);
 }
 
 static struct replay_result replay_with(struct fix_search *search, const edit_list *edits)
 {
 	search->replays++;
-	return fix_replay(&search->request, edits, search->before, search->syntax);
+	return fix_replay(&search->request, search->source, edits, search->before, search->syntax);
 }
 
 static const char *grown(struct arena *arena, double bytes)
@@ -219,20 +273,42 @@ static void fix_finding(struct fix_search *search, struct finding *finding)
 	search->edits = chosen->edits;
 }
 
+/* What is found in one more file is tried on top of what was chosen in those before. */
+static void begin_file(struct fix_search *search, const struct source *source)
+{
+	struct arena *arena = search->request.arena;
+	struct replay_request *done = arena_new(arena, struct replay_request);
+	struct replay_result *reached = arena_new(arena, struct replay_result);
+
+	if (search->edits.count) {
+		*done = search->request;
+		*reached = search->after;
+		fix_request(done, search->source, &search->edits, search->before, search->syntax,
+		            &search->request);
+		search->before = reached;
+	}
+	search->source = source;
+	search->edits = (edit_list){0};
+}
+
 void fix_search(struct fix_search *search)
 {
-	const struct source *source = search->request.module->source;
-	struct front_syntax own = {.source = source};
+	struct front_syntax *given = search->syntax, own = {0};
 
 	search->after = *search->before;
-	if (!search->syntax)
-		search->syntax = &own;
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct finding *finding = search->findings[i];
 
-		if (finding->source != source || finding->fixes.count)
+		if (finding->fixes.count)
 			continue;
+		if (finding->source != search->source) {
+			begin_file(search, finding->source);
+			front_syntax_release(&own);
+			own = (struct front_syntax){.source = finding->source};
+			search->syntax = given && given->source == finding->source ? given : &own;
+		}
 		fix_finding(search, finding);
 	}
+	search->syntax = given;
 	front_syntax_release(&own);
 }

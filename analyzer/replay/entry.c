@@ -54,6 +54,7 @@ static struct val run_entry(struct replay *r, struct module *m)
 	return rp_call0(vm, fn);
 }
 
+/* Of what is measured. */
 static struct function *function_of(struct vm *vm, const struct ir_module *ir, func_id id)
 {
 	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
@@ -86,7 +87,7 @@ static struct val call_repeatedly(struct replay *r)
 {
 	struct vm *vm = r->vm;
 	uint32_t calls = r->request->iterations ? r->request->iterations : REPLAY_STEPS;
-	struct function *fn = function_of(vm, r->request->module, r->function);
+	struct function *fn = function_of(vm, r->module, r->function);
 	struct val result = val_none();
 	struct called called;
 
@@ -149,8 +150,8 @@ static struct val run_function(struct replay *r)
 	bool unknown_caller;
 	uint32_t calls = 0;
 
-	while (id.n > 1 && !(fn = function_of(vm, r->request->module, id)))
-		id = ir_func_get(r->request->module, id)->parent;
+	while (id.n > 1 && !(fn = function_of(vm, r->module, id)))
+		id = ir_func_get(r->module, id)->parent;
 	if (!fn)
 		return val_none();
 	unknown_caller = !replay_is_called(r->request->names, r->request->module, id);
@@ -167,15 +168,14 @@ static struct val run_function(struct replay *r)
 /* A line that no loop is around has a function: whether any of its places was come by. */
 static bool came_by(const struct replay *r)
 {
-	const struct ir_module *module = r->request->module;
 	struct span span;
 	bool watched = false;
 
 	if (!r->function.n)
 		return true;
-	span = ir_func_get(module, r->function)->span;
+	span = ir_func_get(r->module, r->function)->span;
 	for (uint32_t i = 0; i < r->vm->watch_count; i++) {
-		if (r->vm->watch[i].start < span.start || r->vm->watch[i].end > span.end)
+		if (!measure_lies_in(r, i, span))
 			continue;
 		watched = true;
 		if (r->watched[i])
@@ -217,8 +217,8 @@ static bool asks_what_happens(const struct replay *r)
 	const struct replay_request *request = r->request;
 
 	for (uint32_t i = 0; i < r->vm->watch_count; i++)
-		if (request->leads >> i & 1 &&
-		    source_line_at(request->module->source, request->watch[i].start) + 1 ==
+		if (request->leads >> i & 1 && request->watch[i].source == r->module->source &&
+		    source_line_at(r->module->source, request->watch[i].span.start) + 1 ==
 		            request->line)
 			return true;
 	return false;
@@ -263,7 +263,7 @@ struct val entry_run(struct replay *r)
 	if (!r->result->count)
 		vm->limits.steps = steps;
 	/* The script may have used up its half without coming by. */
-	if (has_enough(r) || !by_itself || is_over(r))
+	if (has_enough(r) || !by_itself || is_over(r) || r->request->loops)
 		return v;
 	if (is_null(v))
 		exc_clear(vm);

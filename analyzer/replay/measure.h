@@ -36,6 +36,7 @@ struct replay {
 	struct assumptions *assumptions;
 	uint64_t led; /* places that conditions lead to */
 	struct vm *vm;
+	const struct ir_module *module; /* whose loop is measured */
 	const struct replay_loop *loop; /* NULL: none */
 	block_id header;
 	uint64_t most_steps;                  /* once the loop runs */
@@ -60,6 +61,8 @@ struct replay {
 	struct id_set kept; /* nodes */
 };
 
+/* Whether a watched place lies in a span of the module that is measured. */
+bool measure_lies_in(const struct replay *r, uint32_t place, struct span span);
 bool id_set_add(struct id_set *set, uint64_t id); /* false: it was there */
 bool id_set_has(const struct id_set *set, uint64_t id);
 

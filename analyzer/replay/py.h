@@ -156,11 +156,12 @@ struct vm {
 	bool closing;       /* it was measured: nothing leads to it any more */
 	bool measured_next; /* its iterator is asked: stand-ins give many items */
 	void (*on_iteration)(struct vm *vm, struct frame *frame, block_id header);
-	/* Spans of `watched`: called when what is last in one of them runs. */
-	const struct span *watch;
+	/* Called when what is last in one of them runs. */
+	const struct replay_place *watch;
 	uint32_t watch_count; /* at most PY_MOST_WATCHED */
 	struct watched_at {
-		func_id func; /* 0: not met yet */
+		const struct ir_module *module; /* NULL: not met yet */
+		func_id func;
 		block_id block;
 	} watch_at[PY_MOST_WATCHED];
 	uint64_t led; /* those that conditions lead to, in a healing machine */

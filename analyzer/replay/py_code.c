@@ -5,6 +5,7 @@
 
 #include "analyzer/ir/cfg.h"
 #include "analyzer/replay/library.h"
+#include "analyzer/replay/replay.h"
 
 /* --- registers: each temporary has one from its definition to its use */
 
@@ -221,12 +222,15 @@ static block_id block_of(const struct ir_func *func, uint32_t inst)
 static void code_watch(struct vm *vm, struct code *code)
 {
 	for (uint32_t k = 0; k < vm->watch_count; k++) {
+		const struct span watched = vm->watch[k].span;
 		uint32_t last = 0;
 
+		if (vm->watch[k].source != code->module->source)
+			continue;
 		for (uint32_t i = 1; i < code->func->insts.count; i++) {
 			const struct span span = code->func->insts.at[i].span;
 
-			if (span.start >= vm->watch[k].start && span.end <= vm->watch[k].end &&
+			if (span.start >= watched.start && span.end <= watched.end &&
 			    span.end > span.start && code->insts[i].op != OP_drop)
 				last = i;
 		}
@@ -234,7 +238,8 @@ static void code_watch(struct vm *vm, struct code *code)
 			continue;
 		code->insts[last].op = OP_COUNT;
 		code->insts[last].watch = (uint8_t)(k + 1);
-		vm->watch_at[k] = (struct watched_at){code->id, block_of(code->func, last)};
+		vm->watch_at[k] =
+		        (struct watched_at){code->module, code->id, block_of(code->func, last)};
 	}
 }
 
@@ -290,7 +295,7 @@ static void code_insts(struct vm *vm, struct code *code)
 	}
 	assign_registers(code);
 	code_back_edges(vm, code);
-	if (vm->watch_count && vm->watched == code->module)
+	if (vm->watch_count && !code->library)
 		code_watch(vm, code);
 	if (vm->is_born && !code->library)
 		code_born(vm, code);

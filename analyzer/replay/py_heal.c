@@ -376,8 +376,9 @@ int heal_way_in(const struct vm *vm, const struct frame *f)
 
 	if (vm->closing)
 		return -1;
-	for (uint32_t i = 0; way < 0 && vm->led >> i && vm->watched == f->code->module; i++)
-		if (vm->led >> i & 1 && vm->watch_at[i].func.n == f->code->id.n)
+	for (uint32_t i = 0; way < 0 && vm->led >> i; i++)
+		if (vm->led >> i & 1 && vm->watch_at[i].module == f->code->module &&
+		    vm->watch_at[i].func.n == f->code->id.n)
 			way = way_to(func, b, vm->watch_at[i].block);
 	return way < 0 && runs_watched(vm, f) ? way_on(vm, f) : way;
 }

@@ -165,18 +165,28 @@ static bool is_at_its_longest(const struct replay *r)
 	return longest.first + longest.count == r->result->count;
 }
 
+bool measure_lies_in(const struct replay *r, uint32_t place, struct span span)
+{
+	const struct replay_place watched = r->request->watch[place];
+
+	return watched.source == r->module->source && watched.span.start >= span.start &&
+	       watched.span.end <= span.end;
+}
+
 /* Whether a watched place lies in what is measured. */
 static bool is_measured(const struct replay *r, uint32_t place)
 {
-	const struct ir_module *module = r->request->module;
-	const struct span watched = r->request->watch[place];
-	const uint32_t line = source_line_at(module->source, watched.start) + 1;
-	struct span span;
+	const struct replay_place watched = r->request->watch[place];
+	uint32_t line;
 
-	if (!r->function.n)
-		return line >= r->result->loop_line && line <= r->result->loop_end;
-	span = ir_func_get(module, r->function)->span;
-	return watched.start >= span.start && watched.end <= span.end;
+	if (r->function.n)
+		return measure_lies_in(r, place, ir_func_get(r->module, r->function)->span);
+	if (r->request->driven >> place & 1)
+		return true;
+	if (watched.source != r->module->source)
+		return false;
+	line = source_line_at(watched.source, watched.span.start) + 1;
+	return line >= r->result->loop_line && line <= r->result->loop_end;
 }
 
 static uint32_t watch_count(const struct replay_request *request)
@@ -292,23 +302,23 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 {
 	const struct replay_request *request = r->request;
 	struct replay_loop *loops;
-	uint32_t count = replay_loops(scratch, request->names, request->module, &loops);
+	uint32_t count = replay_loops(scratch, request->names, r->module, &loops);
 
-	r->loop = replay_choose(request->module, loops, count, request->line);
+	r->loop = replay_choose(r->module, loops, count, request->line);
 	if (!r->loop && request->line) {
 		/* The script's own loop, if it has one that comes by here. */
-		r->function = entry_function_at(request->module, request->line);
+		r->function = entry_function_at(r->module, request->line);
 		if (r->function.n)
-			r->loop = replay_choose_caller(request->names, request->module, loops,
-			                               count, r->function);
+			r->loop = replay_choose_caller(request->names, r->module, loops, count,
+			                               r->function);
 		if (!r->loop)
-			r->loop = innermost(replay_choose(request->module, loops, count, 0), loops,
-			                    count);
+			r->loop =
+			        innermost(replay_choose(r->module, loops, count, 0), loops, count);
 	}
 	if (!r->loop)
 		return;
-	r->header = ir_func_get(request->module, r->loop->func)->loops.at[r->loop->loop.n].header;
-	r->rare_every = request->rare ? replay_rare_steps(request->module, r->loop) : 0;
+	r->header = ir_func_get(r->module, r->loop->func)->loops.at[r->loop->loop.n].header;
+	r->rare_every = request->rare ? replay_rare_steps(r->module, r->loop) : 0;
 	r->result->loop_line = r->loop->line;
 	r->result->loop_end = r->loop->end_line;
 	r->result->loop_kind = r->loop->kind;
@@ -359,7 +369,7 @@ static void vm_start(struct replay *r, enum replay_attempt attempt)
 	torch_open(r->vm, &options);
 	torch_of(r->vm)->assumptions = r->assumptions;
 	torch_of(r->vm)->exact = attempt != REPLAY_HEALED;
-	r->vm->watched = request->module;
+	r->vm->watched = r->module;
 	r->vm->watch = request->watch;
 	r->vm->led = attempt == REPLAY_HEALED ? r->led : 0;
 	r->vm->watch_count = watch_count(request);
@@ -494,6 +504,7 @@ struct replay_result replay_run(const struct replay_request *request)
 		result = (struct replay_result){.exact = true, .attempt = attempt, .led = r.led};
 		assumptions.nodes.count = 0;
 		r = (struct replay){.request = request,
+		                    .module = request->loops ? request->loops : request->module,
 		                    .result = &result,
 		                    .assumptions = &assumptions,
 		                    .led = r.led};

@@ -86,6 +86,8 @@ struct replay_request {
 	struct arena *arena;
 	struct intern *names;
 	const struct ir_module *module; /* the program */
+	const struct ir_module *loops;  /* a module that it imports, whose loop is measured; NULL:
+	                                   the program */
 	uint32_t line;                  /* of the loop, or inside it; 0: the main loop */
 	uint32_t iterations;            /* stop after so many; 0: run the program to its end */
 	uint32_t most_iterations;       /* go on to these while the series has no rule */
@@ -97,9 +99,10 @@ struct replay_request {
 	bool settle; /* stop before, when growth has been the same for long enough */
 	bool values; /* the output is wanted with its numbers */
 	const struct replay_budget *budget; /* NULL: replay_default_budget */
-	/* Places of the program whose runs are counted; at most REPLAY_MOST_WATCHED. */
-	const struct span *watch;
+	/* Places whose runs are counted; at most REPLAY_MOST_WATCHED. */
+	const struct replay_place *watch;
 	uint32_t watch_count;
+	uint64_t driven;  /* of them, as bits: of another module, and the loop comes by there */
 	uint64_t tensors; /* of them, as bits: what is stored there is a tensor for sure */
 	uint64_t leads;   /* the same: in a last attempt, conditions are taken as they lead there */
 	bool follow_retained; /* result->seen is wanted with its graphs that were retained */

@@ -100,6 +100,8 @@ bool replay_sentence(const struct finding_replay *replay, uint64_t memory_bytes,
 	}
 	text_add_chars(out, "replayed ");
 	amount_of(out, replay->steps, "step", "steps");
+	if (replay->loop)
+		text_print(out, " of the loop at %s", replay->loop);
 	text_add_chars(out, replay->exact ? " (exact): " : " (structural, at least): ");
 	if (replay->shown) {
 		text_add_chars(out, replay->shown);

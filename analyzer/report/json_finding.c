@@ -79,6 +79,7 @@ static void add_replay(struct emitter *json, const struct finding_replay *replay
 	emit_text(json, "verdict", evidence_name(replay->verdict));
 	emit_optional(json, "shown", replay->shown);
 	emit_optional(json, "reason", replay->reason);
+	emit_optional(json, "loop", replay->loop);
 	emit_bool(json, "exact", replay->exact);
 	emit_number(json, "steps", replay->steps);
 	emit_real(json, "bytes_per_step", replay->bytes_per_step);

@@ -146,6 +146,7 @@ static void read_replay(struct json_reading *reading, const json_t *object, stru
 	replay->nodes_per_step = json_number_value(json_object_get(object, "nodes_per_step"));
 	replay->shown = text_of(reading, object, "shown");
 	replay->reason = text_of(reading, object, "reason");
+	replay->loop = text_of(reading, object, "loop");
 	for (size_t i = 0; i < json_array_size(names); i++)
 		vec_push(reading->arena, &replay->stand_ins,
 		         copy(reading, json_string_value(json_array_get(names, i))));
