@@ -127,7 +127,8 @@ static struct replay_request request_for(struct run *run, struct file_confirm *c
 	        .module = loop->program->lowered.module,
 	        .loops = loop->file != loop->program ? loop->file->lowered.module : NULL,
 	        .line = loop->line,
-	        .heal = REPLAY_LEAST,
+	        /* A program that does not run by itself says no more than the file alone. */
+	        .heal = loop->program == confirm->file ? REPLAY_LEAST : 0,
 	        .prolong = true,
 	        .settle = true,
 	        .iterations = always ? ALWAYS_STEPS : AUTO_STEPS,

@@ -39,16 +39,23 @@ static const char *source_text(const struct project_file *file, struct arena *ar
 	return arena_text(arena, file->source->text + span.start, length);
 }
 
+/* A statement's: comprehensions are part of a step. */
 static struct event_place loop_place(const struct analysis *a, const struct pending *p)
 {
-	const struct context *context;
-	context_id where;
+	context_id where = p->context;
+	uint32_t inst = p->inst;
 	loop_id loop;
 
-	if (!innermost_loop(a, p->context, p->inst, &where, &loop))
-		return (struct event_place){0};
-	context = context_get(a, where);
-	return (struct event_place){context->file->source, context->func->loops.at[loop.n].span};
+	while (innermost_loop(a, where, inst, &where, &loop)) {
+		const struct context *context = context_get(a, where);
+
+		if (context->func->kind != FUNC_COMPREHENSION)
+			return (struct event_place){context->file->source,
+			                            context->func->loops.at[loop.n].span};
+		inst = context->call;
+		where = context->parent;
+	}
+	return (struct event_place){0};
 }
 
 static void fill_event(struct analysis *a, struct arena *arena, const struct pending *p,
