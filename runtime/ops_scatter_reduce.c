@@ -153,8 +153,9 @@ static bool extreme_back(struct ag_bw *b, const struct parts *p)
 static struct ag_tensor *product(struct ag_bw *b, const struct parts *p, struct ag_tensor *self,
                                  struct ag_tensor *src)
 {
-	struct ag_value v[6] = {ag_arg(self), ag_int(p->dim),  ag_arg(p->index),
-	                        ag_arg(src),  ag_text("prod", 4), ag_bool(b->node->ints[WITH_SELF])};
+	struct ag_value v[6] = {ag_arg(self),       ag_int(p->dim),
+	                        ag_arg(p->index),   ag_arg(src),
+	                        ag_text("prod", 4), ag_bool(b->node->ints[WITH_SELF])};
 
 	return op_call(B_CTX, AG_OP_scatter_reduce, v, 6);
 }
