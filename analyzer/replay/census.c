@@ -142,14 +142,17 @@ static void push_array(struct census *c, struct ag_tensor *t)
 
 static void push_roots(struct census *c, struct vm *vm)
 {
-	for (struct obj *o = vm->first.next; o != &vm->first; o = o->next) {
-		if (o->kind == K_TENSOR)
-			push_tensor(c, ((struct tensor *)(void *)o)->t);
-		else if (o->kind == K_NODE)
-			push_node(c, ((struct node *)(void *)o)->n);
-		else if (o->kind == K_ARRAY)
+	const struct torch *torch = torch_of(vm);
+
+	for (uint32_t i = 0; torch->tensors.at && i <= torch->tensors.mask; i++)
+		if (torch->tensors.at[i])
+			push_tensor(c, ((struct tensor *)(void *)torch->tensors.at[i])->t);
+	for (uint32_t i = 0; torch->nodes.at && i <= torch->nodes.mask; i++)
+		if (torch->nodes.at[i])
+			push_node(c, ((struct node *)(void *)torch->nodes.at[i])->n);
+	for (struct obj *o = vm->first.next; torch->arrays && o != &vm->first; o = o->next)
+		if (o->kind == K_ARRAY)
 			push_array(c, ((struct array *)(void *)o)->t);
-	}
 	ag_each_tensor(c->ctx, push_shown, c);
 }
 

@@ -73,7 +73,8 @@ struct torch {
 	struct site_file files[MOST_SITE_FILES];
 	uint32_t file_count;
 	struct vm *vm;
-	struct id_map tensors, nodes;
+	struct id_map tensors, nodes; /* all wrappers there are */
+	uint32_t arrays;              /* of numpy, how many */
 	uint32_t preserved;
 	struct obj *dtypes[AG_DTYPE_COUNT], *numpy_dtypes[AG_DTYPE_COUNT];
 	struct cls *module;          /* torch.nn.Module once all of it is there; borrowed */

@@ -287,7 +287,7 @@ static void storage_release(struct vm *vm, struct obj *o)
 
 static void array_release(struct vm *vm, struct obj *o)
 {
-	(void)vm;
+	torch_of(vm)->arrays--;
 	ag_release(((struct array *)(void *)o)->t);
 }
 
@@ -299,6 +299,7 @@ struct val array_wrap(struct vm *vm, struct ag_tensor *t)
 		return torch_raise(vm);
 	array = rp_new(vm, K_ARRAY, vm->t[TY_array], sizeof(*array));
 	array->t = t;
+	torch_of(vm)->arrays++;
 	return val_obj(array);
 }
 
