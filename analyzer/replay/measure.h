@@ -27,7 +27,7 @@ struct shares {
 	uint32_t mask, count;
 	uint64_t from[REPLAY_MOST_WATCHED]; /* newest id before the place's instruction */
 	uint64_t *series;                   /* by place: iterations, bytes; of each sample */
-	uint32_t capacity;
+	uint32_t places, capacity;
 };
 
 struct replay {

@@ -408,6 +408,7 @@ static enum vm_halt attempt_run(struct replay *r, enum replay_attempt attempt)
 	result->output = keep_text(r, text_chars(&r->vm->out), r->vm->out.length);
 	result->output_length = r->vm->out.length;
 	torch_close(r->vm);
+	r->vm = NULL;
 	measure_release(r);
 	places_release(r);
 	return halt;

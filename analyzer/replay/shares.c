@@ -222,6 +222,7 @@ static void series_grow(struct replay *r, uint32_t count)
 	struct shares *s = &r->shares;
 	const uint32_t places = r->vm->watch_count;
 
+	s->places = places;
 	s->capacity = r->capacity;
 	s->series = arena_array(r->request->arena, uint64_t, 2 * (size_t)places * s->capacity);
 	for (uint32_t i = 0; count && i < 2 * places; i++)
@@ -264,7 +265,7 @@ void shares_judge(struct replay *r)
 {
 	const struct replay_stretch *stretch = &r->result->stretch;
 
-	for (uint32_t i = 0; r->shares.series && i < r->vm->watch_count; i++) {
+	for (uint32_t i = 0; r->shares.series && i < r->shares.places; i++) {
 		const uint64_t *nodes = series_of(&r->shares, i, false);
 		const uint64_t *bytes = series_of(&r->shares, i, true);
 
