@@ -97,7 +97,7 @@ END_TEST
 /* Enough work for more than half a second. */
 static void add_work(void)
 {
-	for (int i = 0; i < 80; i++) {
+	for (int i = 0; i < 200; i++) {
 		struct text path = {.arena = &arena};
 
 		text_print(&path, "many/leak_%d.py", i);
@@ -114,7 +114,7 @@ START_TEST(long_work_shows_how_far_it_is)
 	set_terminal();
 	add_work();
 	seen = on_terminal(call);
-	ck_assert_ptr_nonnull(strstr(seen, " of 80"));
+	ck_assert_ptr_nonnull(strstr(seen, " of 200"));
 	/* Nothing of it stays: the line is emptied before the report. */
 	last = strstr(seen, "many/leak_0.py");
 	ck_assert_ptr_nonnull(last);

@@ -194,37 +194,49 @@ static struct val builtin_item(struct vm *vm, struct val o, struct val index)
 	}
 }
 
+static struct val stand_in_item(struct vm *vm, struct val o, struct val index)
+{
+	struct val v = val_null();
+
+	if (vm->kinds[K_UNKNOWN].item)
+		v = vm->kinds[K_UNKNOWN].item(vm, o, index);
+	return is_null(v) ? unknown_item(vm, AS(unknown, o), index) : v;
+}
+
+/* PY_NULL without an exception: it cannot be indexed. */
+static struct val object_item(struct vm *vm, struct val o, struct val index)
+{
+	struct val fn = o.as.o->kind == K_CLASS ? val_null() : special_own(vm, o, PN_getitem), v;
+
+	if (is_null(fn) && is_null(vm->exc)) {
+		/* A stand-in as index picks an element that is there. */
+		if (is_kind(index, K_UNKNOWN) && (is_kind(o, K_LIST) || is_kind(o, K_TUPLE)) &&
+		    AS(list, o)->count)
+			return ref(AS(list, o)->at[0]);
+		v = builtin_item(vm, o, index);
+		if (!is_null(v) || !is_null(vm->exc) || vm->halt)
+			return v;
+		fn = special_find(vm, o, PN_getitem);
+	}
+	if (is_null(fn))
+		return is_null(vm->exc) && (type_of(vm, o)->flags & CLS_OPAQUE)
+		               ? unknown_new(vm, "%s[]", type_name(vm, o))
+		               : val_null();
+	v = rp_call1(vm, fn, index);
+	unref(vm, fn);
+	return v;
+}
+
 struct val rp_item(struct vm *vm, struct val o, struct val index)
 {
-	struct val fn, v;
+	struct val v = val_null();
 
-	if (o.tag == PY_OBJECT) {
-		if (is_kind(o, K_UNKNOWN)) {
-			v = vm->kinds[K_UNKNOWN].item ? vm->kinds[K_UNKNOWN].item(vm, o, index)
-			                              : val_null();
-			return is_null(v) ? unknown_item(vm, AS(unknown, o), index) : v;
-		}
-		fn = o.as.o->kind == K_CLASS ? val_null() : special_own(vm, o, PN_getitem);
-		if (is_null(fn) && is_null(vm->exc)) {
-			/* A stand-in as index picks an element that is there. */
-			if (is_kind(index, K_UNKNOWN) &&
-			    (is_kind(o, K_LIST) || is_kind(o, K_TUPLE)) && AS(list, o)->count)
-				return ref(AS(list, o)->at[0]);
-			v = builtin_item(vm, o, index);
-			if (!is_null(v) || !is_null(vm->exc) || vm->halt)
-				return v;
-			fn = special_find(vm, o, PN_getitem);
-		}
-		if (!is_null(fn)) {
-			v = rp_call1(vm, fn, index);
-			unref(vm, fn);
-			return v;
-		}
-		if (is_null(vm->exc) && (type_of(vm, o)->flags & CLS_OPAQUE))
-			return unknown_new(vm, "%s[]", type_name(vm, o));
-	}
-	if (!is_null(vm->exc))
-		return val_null();
+	if (is_kind(o, K_UNKNOWN))
+		return stand_in_item(vm, o, index);
+	if (o.tag == PY_OBJECT)
+		v = object_item(vm, o, index);
+	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
+		return v;
 	if (is_none(o) && vm->forgiving)
 		return unknown_new(vm, "None[]");
 	return rp_raise(vm, TY_TypeError, "'%s' object is not subscriptable", type_name(vm, o));
