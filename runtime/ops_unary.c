@@ -23,10 +23,15 @@ static double ag_digamma(double x)
 	       f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f / 132))));
 }
 
+enum { FAR_LEFT = -100 }; /* from here the recurrence would be long: reflection */
+
 static double ag_trigamma(double x)
 {
+	const double pi = 3.14159265358979323846;
 	double sum = 0, f;
 
+	if (x < FAR_LEFT)
+		return isinf(x) ? NAN : pi * pi / pow(sin(pi * x), 2) - ag_trigamma(1 - x);
 	for (; x < 10; x++)
 		sum += 1 / (x * x);
 	f = 1 / (x * x);
@@ -37,8 +42,12 @@ static double ag_trigamma(double x)
 /* psi''(x): the same way */
 static double ag_tetragamma(double x)
 {
+	const double pi = 3.14159265358979323846;
 	double sum = 0, f;
 
+	if (x < FAR_LEFT)
+		return isinf(x) ? NAN
+		                : ag_tetragamma(1 - x) - 2 * pow(pi / sin(pi * x), 3) * cos(pi * x);
 	for (; x < 10; x++)
 		sum -= 2 / (x * x * x);
 	f = 1 / (x * x);
