@@ -73,6 +73,17 @@ bool ag_finish(struct ag_frame *f, struct ag_tensor *out, struct ag_node *node)
 	return ag_give(f, out);
 }
 
+bool ag_finish_saving(struct ag_frame *f, struct ag_tensor *out, struct ag_node *node, uint32_t at)
+{
+	ag_node_retain(node);
+	if (!ag_finish(f, out, node))
+		return false;
+	if (node)
+		ag_save_output(node, at, out);
+	ag_node_release(node);
+	return true;
+}
+
 void ag_save_arg(struct ag_frame *f, struct ag_node *n, uint32_t i, struct ag_tensor *t)
 {
 	if (f->inplace && t == arg_t(f, 0))

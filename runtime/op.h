@@ -118,6 +118,8 @@ bool ag_format_fits(struct ag_ctx *ctx, enum ag_format format, int ndim);
 struct ag_tensor *op_contiguous_in(struct ag_ctx *ctx, struct ag_tensor *a, enum ag_format format);
 /* Gives `out` its history (node may be NULL; it is taken over) and hands it over. */
 bool ag_finish(struct ag_frame *f, struct ag_tensor *out, struct ag_node *node);
+/* The same, and the node saves `out` itself, as its saved tensor `at`. */
+bool ag_finish_saving(struct ag_frame *f, struct ag_tensor *out, struct ag_node *node, uint32_t at);
 /* Saves an input; when the op is about to overwrite it, a copy. */
 void ag_save_arg(struct ag_frame *f, struct ag_node *n, uint32_t i, struct ag_tensor *t);
 /* The dtype that these values have together, as PyTorch promotes. */

@@ -485,13 +485,7 @@ bool op_run_relu(struct ag_frame *f)
 		return false;
 	node = ag_record1(f->ctx, AG_NODE_Relu, a, 1, 0);
 	ag_map(out, &a, 1, map_relu, NULL);
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 0, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 0);
 }
 
 /* grad, x, threshold: grad where x is above it */

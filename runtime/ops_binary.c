@@ -583,13 +583,7 @@ bool op_run_pow_tensor(struct ag_frame *f)
 		ag_save_arg(f, node, 2, b.in[0]);
 	}
 	compute(&b, out, map_pow, imap_pow, NULL);
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 1, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 1);
 }
 
 bool bw_PowTensor(struct ag_bw *b)
@@ -631,13 +625,7 @@ bool op_run_pow_base(struct ag_frame *f)
 		ag_save_input(node, 0, b.in[1]);
 	}
 	compute(&b, out, map_pow, imap_pow, NULL);
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 1, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 1);
 }
 
 bool bw_PowBase(struct ag_bw *b)

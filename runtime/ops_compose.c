@@ -258,13 +258,7 @@ bool op_run_cdist(struct ag_frame *f)
 		free(y);
 		free(to);
 	}
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 0, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 0);
 }
 
 /* g * d|x - y|_p / d(x - y), for every pair */

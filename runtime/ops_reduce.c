@@ -42,13 +42,7 @@ bool ag_reduce_saved(struct ag_frame *f, struct ag_tensor *a, const struct ag_re
 		ag_save_input(node, 1, a);
 	}
 	ag_reduce_rows(out, a, r, fn, p);
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 0, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 0);
 }
 
 /* The largest magnitude, or the smallest. */
@@ -194,13 +188,7 @@ bool op_run_dist(struct ag_frame *f)
 		ag_save_input(node, 0, in[1]);
 		ag_save_input(node, 2, in[0]);
 	}
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 1, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 1);
 }
 
 bool bw_Dist(struct ag_bw *b)

@@ -84,13 +84,7 @@ bool op_run_scatter_reduce(struct ag_frame *f)
 	if (ag_ready2(out, src, index) && at)
 		reduce_into(out, src, index, at, how, with_self);
 	free(at);
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 1, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 1);
 }
 
 /* --- the gradient */

@@ -76,13 +76,7 @@ static bool softmax(struct ag_frame *f, enum ag_node_kind kind)
 		ag_put_plain(out, x);
 		free(x);
 	}
-	ag_node_retain(node);
-	if (!ag_finish(f, out, node))
-		return false;
-	if (node)
-		ag_save_output(node, 0, out);
-	ag_node_release(node);
-	return true;
+	return ag_finish_saving(f, out, node, 0);
 }
 
 bool op_run_softmax(struct ag_frame *f)

@@ -98,8 +98,6 @@ START_TEST(arena_product_overflow_is_our_bug)
 }
 END_TEST
 
-/* vec */
-
 /* slab */
 
 enum { SLAB_BLOCKS = 300 };
@@ -150,6 +148,8 @@ START_TEST(slab_resize_keeps_what_fits)
 	slab_release(&slab);
 }
 END_TEST
+
+/* vec */
 
 START_TEST(vec_holds_what_was_pushed)
 {

@@ -496,10 +496,12 @@ static void replay_drivers(struct replaying *r)
 		struct finding shown = before;
 		struct driven_loop loop;
 		const struct replay_result *result;
+		uint32_t measured;
 
 		if (!find_driver(r->run, &before.drivers.at[i], &loop))
 			continue;
-		result = result_of(r->run, r->file, loop);
+		measured = measure(r->run, r->file, loop);
+		result = &r->file->loops.at[measured].result;
 		if (reason_of(result) || !result->watched[r->place])
 			continue;
 		add_evidence(&r->file->arena, result, r->place, &shown);
@@ -507,7 +509,7 @@ static void replay_drivers(struct replaying *r)
 			continue;
 		shown.replay.loop = name_of_loop(&r->file->arena, &loop);
 		*finding = shown;
-		r->file->shown_by.at[r->place] = measure(r->run, r->file, loop) + 1;
+		r->file->shown_by.at[r->place] = measured + 1;
 		r->is_driven = true;
 		if (is_confirmed(&shown))
 			break;

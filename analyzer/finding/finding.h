@@ -99,9 +99,8 @@ typedef VEC(struct finding) finding_list;
 
 /* By path, position, code, message: the order of every report. */
 void findings_sort(finding_list *findings);
-/* Keeps one of those with the same place and rule: the most severe, then the
- * most certain. The list must be sorted. */
-/* ... with the drivers of all; no arena: they have none any more. */
+/* Keeps one of those with the same place and rule, the most severe, then the most certain,
+ * with the drivers of all (no arena: they have none any more). The list must be sorted. */
 void findings_merge(struct arena *arena, finding_list *findings);
 void finding_add_driver(struct arena *arena, struct finding *finding, struct finding_driver driver);
 

@@ -120,9 +120,7 @@ static struct project_file *add_linted(struct project *project, const struct sou
 
 void project_add(struct project *project, const struct source *source)
 {
-	struct project_file *file = add_linted(project, source);
-
-	file->known = file->waits = false;
+	project_add_parsed(project, source, NULL);
 }
 
 void project_add_parsed(struct project *project, const struct source *source,
