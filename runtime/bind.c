@@ -138,7 +138,7 @@ bool ag_take(const struct ag_param *p, const struct ag_value *v, struct ag_value
 	if (v->kind > AG_LIST || (v->kind == AG_DTYPE && v->as.dtype >= AG_DTYPE_COUNT))
 		return false;
 	if (v->kind == AG_NONE)
-		return p->optional;
+		return p->optional || p->kind == 'v';
 	switch (p->kind) {
 	case 'T':
 		return v->kind == AG_TENSOR;

@@ -2,6 +2,7 @@
  * derivatives are there without a formula of their own. */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/element.h"
@@ -450,6 +451,88 @@ bool bw_CeluResult(struct ag_bw *b)
 	                   1);
 	B_SET(0, op_mul(c, B_GRAD, slope));
 	return true;
+}
+
+/* ---- rrelu: slopes are drawn in training, and kept as noise */
+
+static void map_leak(int64_t n, double *out, const double *const *in, const double *p)
+{
+	int64_t i;
+
+	for (i = 0; i < n; i++)
+		out[i] = in[0][i] > 0 ? in[0][i] : in[0][i] * (p ? *p : in[1][i]);
+}
+
+static void draw_slopes(struct ag_tensor *noise, struct ag_tensor *a, double low, double high)
+{
+	double *x, *slopes;
+	int64_t i;
+
+	if (!ag_drawable(noise) || !ag_ready1(noise, a))
+		return;
+	x = ag_plain(a);
+	slopes = ag_alloc((size_t)a->numel + 1, sizeof(*slopes));
+	for (i = 0; i < a->numel; i++) {
+		slopes[i] = 1;
+		if (x[i] <= 0)
+			ag_random_fill_uniform_f64(&a->ctx->random, &slopes[i], 1, low, high);
+	}
+	ag_put_plain(noise, slopes);
+	free(slopes);
+	free(x);
+}
+
+/* RRELU_TENSORS: what PyTorch takes for the mean of the bounds. */
+enum { RRELU_TRAINS = 2, RRELU_WORDS, RRELU_TENSORS = 48 };
+
+/* input, lower, upper, training, inplace */
+bool op_run_rrelu(struct ag_frame *f)
+{
+	struct ag_tensor *in[2] = {arg_t(f, 0)}, *out;
+	double p[3] = {(arg_f(f, 1) + arg_f(f, 2)) / 2, 0, 0};
+	bool trains = arg_b(f, 3);
+	struct ag_node *node;
+
+	maybe_inplace(f, 4);
+	if (!ag_need_float(f, in[0]))
+		return false;
+	out = ag_result(f, (enum ag_dtype)in[0]->dtype, in[0]->ndim, in[0]->shape,
+	                wants1(f->ctx, in[0]));
+	in[1] = out ? op_zeros(f->ctx, (enum ag_dtype)in[0]->dtype, in[0]->ndim, in[0]->shape)
+	            : NULL;
+	if (!in[1]) {
+		ag_release(out);
+		return false;
+	}
+	node = ag_record1(f->ctx, f->inplace ? AG_NODE_RreluResult : AG_NODE_Rrelu, in[0], 2,
+	                  RRELU_WORDS);
+	if (node) {
+		remember(node, ACT_leaky_relu, p);
+		node->ints[RRELU_TRAINS] = trains && arg_f(f, 2) - arg_f(f, 1) > 1e-6;
+		ag_save_input(node, 1, in[1]);
+		if (!f->inplace)
+			ag_save_input(node, 0, in[0]);
+	}
+	if (trains)
+		draw_slopes(in[1], in[0], arg_f(f, 1), arg_f(f, 2));
+	else
+		ag_transient(f->ctx, RRELU_TENSORS);
+	ag_map(out, in, trains ? 2 : 1, map_leak, trains ? NULL : p);
+	return f->inplace ? ag_finish_saving(f, out, node, 0) : ag_finish(f, out, node);
+}
+
+bool bw_Rrelu(struct ag_bw *b)
+{
+	if (b->node->ints[RRELU_TRAINS])
+		B_SET(0, op_mul(B_CTX, B_SAVED(1), B_GRAD));
+	else
+		B_SET(0, slope_of(b, B_GRAD, B_SAVED(0)));
+	return true;
+}
+
+bool bw_RreluResult(struct ag_bw *b)
+{
+	return bw_Rrelu(b);
 }
 
 /* ---- relu works from its result */

@@ -261,20 +261,21 @@ bool op_run_cdist(struct ag_frame *f)
 	return ag_finish_saving(f, out, node, 0);
 }
 
-/* g * d|x - y|_p / d(x - y), for every pair */
-static struct ag_tensor *pair_grads(struct ag_bw *b, struct ag_tensor *x, struct ag_tensor *y,
-                                    struct ag_tensor *dist)
+/* g * d|d|_p / dd for the differences d of pairs, which lie as far apart as `dist` says */
+static struct ag_tensor *pair_grads(struct ag_bw *b, struct ag_tensor *d, struct ag_tensor *dist)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *d = op_sub(c, op_unsqueeze(c, x, -2), op_unsqueeze(c, y, -3)),
-	                 *g = B_GRAD, *w;
+	struct ag_tensor *g = B_GRAD, *w;
 	double p = b->node->num[0];
 
-	if (p == 0 || isinf(p))
-		return ag_null(c, AG_ERR_RUNTIME,
-		               "the derivative of cdist with p=%g is not implemented", p);
+	if (p == 0)
+		return op_zeros_as(c, d);
 	if (p == 1)
 		return op_mul(c, op_sign(c, d), op_unsqueeze(c, g, -1));
+	if (isinf(p)) {
+		w = op_eq(c, op_abs(c, d), op_unsqueeze(c, dist, -1));
+		return op_mul(c, op_mul(c, op_sign(c, d), w), op_unsqueeze(c, g, -1));
+	}
 	w = op_div(c, g, p == 2 ? dist : op_pow_n(c, dist, p - 1));
 	w = op_unsqueeze(c, op_where_n(c, op_ne_n(c, dist, 0), w, 0), -1);
 	if (p == 2)
@@ -289,11 +290,102 @@ bool bw_Cdist(struct ag_bw *b)
 
 	if (!dist || !x || !y)
 		return false;
-	g = pair_grads(b, x, y, dist);
+	g = pair_grads(b, op_sub(c, op_unsqueeze(c, x, -2), op_unsqueeze(c, y, -3)), dist);
 	if (B_WANT(0))
 		B_SET(0, op_sum_dim(c, g, -2, false));
 	if (B_WANT(1))
 		B_SET(1, op_neg(c, op_sum_dim(c, g, -3, false)));
+	return g != NULL;
+}
+
+/* ---- pdist: the pairs of one set */
+
+bool op_run_pdist(struct ag_frame *f)
+{
+	struct ag_tensor *x = arg_t(f, 0), *out;
+	double power = arg_f(f, 1), *in, *to;
+	int64_t n, m, count, i, j, k = 0;
+	struct ag_node *node;
+
+	if (x->ndim != 2)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "pdist only supports 2D tensors, got: %dD",
+		               x->ndim);
+	if (power < 0 || !ag_need_float(f, x))
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "pdist only supports non-negative p values");
+	n = x->shape[0];
+	m = x->shape[1];
+	count = n > 1 ? ag_times(n, n - 1) / 2 : 0;
+	x = op_contiguous(f->ctx, x);
+	out = x ? ag_make(f->ctx, (enum ag_dtype)x->dtype, 1, &count, true) : NULL;
+	if (!out)
+		return false;
+	node = ag_record1(f->ctx, AG_NODE_Pdist, x, 2, 0);
+	if (node) {
+		node->num[0] = power;
+		ag_save_input(node, 1, x);
+	}
+	if (!ag_work(f->ctx, (double)count * (double)m))
+		ag_storage_drop_data(out->storage);
+	if (ag_ready1(out, x)) {
+		in = ag_plain(x);
+		to = ag_alloc((size_t)count + 1, sizeof(*to));
+		for (i = 0; i < n; i++) {
+			for (j = i + 1; j < n; j++)
+				to[k++] = distance(in + i * m, in + j * m, m, power);
+		}
+		ag_put_plain(out, to);
+		free(in);
+		free(to);
+	}
+	return ag_finish_saving(f, out, node, 0);
+}
+
+/* The row numbers of the pairs' first, or second, members. */
+static struct ag_tensor *members(struct ag_ctx *ctx, int64_t rows, int64_t pairs, bool second)
+{
+	struct ag_tensor *t = scoped(ctx, ag_make(ctx, AG_I64, 1, &pairs, true));
+	int64_t *at, i, j, k = 0;
+
+	if (!t || !t->storage->data)
+		return t;
+	at = ag_alloc((size_t)pairs + 1, sizeof(*at));
+	for (i = 0; i < rows; i++) {
+		for (j = i + 1; j < rows; j++)
+			at[k++] = second ? j : i;
+	}
+	ag_put_ints(t, at);
+	free(at);
+	return t;
+}
+
+bool bw_Pdist(struct ag_bw *b)
+{
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *dist = B_SAVED(0), *x = B_SAVED(1), *side[2], *g;
+	struct ag_value v[5] = {ag_none(), ag_int(0), ag_none(), ag_none(), ag_none()};
+	int i;
+
+	if (!dist || !x)
+		return false;
+	if (ag_bw_is_blind(c, (struct ag_tensor *[]){x, B_GRAD}, 2)) {
+		B_SET(0, op_unknown_as(c, x));
+		return true;
+	}
+	for (i = 0; i < 2; i++) {
+		side[i] = members(c, x->shape[0], dist->numel, i);
+		v[0] = ag_arg(x);
+		v[2] = ag_arg(side[i]);
+		v[3 + i] = ag_arg(op_call(c, AG_OP_index_select, v, 3));
+	}
+	g = pair_grads(b, op_sub(c, v[3].as.tensor, v[4].as.tensor), dist);
+	v[0] = ag_arg(op_zeros_as(c, x));
+	for (i = 0; i < 2; i++) {
+		v[2] = ag_arg(side[i]);
+		v[3] = ag_arg(g);
+		v[4] = ag_int(i ? -1 : 1);
+		v[0] = ag_arg(g ? op_call(c, AG_OP_index_add, v, 5) : NULL);
+	}
+	B_SET(0, v[0].as.tensor);
 	return g != NULL;
 }
 

@@ -560,3 +560,65 @@ bool op_run_conv_transpose3d(struct ag_frame *f)
 {
 	return run_nd(f, 3, true);
 }
+
+/* ---- conv_tbc: time comes first, channels last */
+
+static const int64_t from_tbc[] = {1, 2, 0}, to_tbc[] = {2, 0, 1}, turned[] = {2, 1, 0};
+
+static struct conv tbc(int64_t pad)
+{
+	return (struct conv){.nd = 1, .groups = 1, .stride = {1}, .pad = {pad}, .dilation = {1}};
+}
+
+static struct ag_tensor *in_order(struct ag_ctx *ctx, struct ag_tensor *a, const int64_t *dims)
+{
+	return a ? op_contiguous(ctx, op_permute(ctx, a, dims, 3)) : NULL;
+}
+
+/* input, weight, bias, pad */
+bool op_run_conv_tbc(struct ag_frame *f)
+{
+	struct ag_ctx *ctx = f->ctx;
+	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2)}, *out;
+	struct conv c = tbc(arg_i(f, 3));
+	struct ag_grad_mode mode;
+	struct ag_node *node;
+	uint32_t i;
+
+	if (in[0]->ndim != 3 || in[1]->ndim != 3 || in[2]->ndim != 1)
+		return ag_fail(ctx, AG_ERR_RUNTIME,
+		               "Input must have 3 dims: time, batch, in_channel; weight tensor 3: "
+		               "kernel_width, in_channels, out_channels; bias 1");
+	if (in[0]->shape[2] != in[1]->shape[1] || in[2]->numel != in[1]->shape[2])
+		return ag_fail(ctx, AG_ERR_RUNTIME, "Input dims do not match weight and bias");
+	mode = ag_no_grad(ctx);
+	out = convolve(ctx, &c, op_permute(ctx, in[0], from_tbc, 3),
+	               op_permute(ctx, in[1], turned, 3));
+	out = op_add(ctx, in_order(ctx, out, to_tbc), in[2]);
+	ag_set_grad_mode(ctx, mode);
+	if (!out)
+		return false;
+	node = ag_record(ctx, AG_NODE_ConvTbc, in, 3, 3, 1);
+	if (node) {
+		node->ints[0] = c.pad[0];
+		for (i = 0; i < 3; i++)
+			ag_save_input(node, i, in[(i + 2) % 3]);
+	}
+	return ag_finish(f, ag_retain(out), node);
+}
+
+bool bw_ConvTbc(struct ag_bw *b)
+{
+	struct ag_tensor *bias = B_SAVED(0), *x = B_SAVED(1), *w = B_SAVED(2), *out[3];
+	struct conv c = tbc(b->node->ints[0]);
+
+	if (!bias || !x || !w ||
+	    !conv_gradients(B_CTX, &c, op_permute(B_CTX, B_GRAD, from_tbc, 3),
+	                    op_permute(B_CTX, x, from_tbc, 3), op_permute(B_CTX, w, turned, 3),
+	                    B_WANT(0) | B_WANT(1) << 1, out))
+		return false;
+	B_SET(0, in_order(B_CTX, out[0], to_tbc));
+	B_SET(1, in_order(B_CTX, out[1], turned));
+	B_SET(2, op_sum_to(B_CTX, B_GRAD, 1, bias->shape));
+	return true;
+}

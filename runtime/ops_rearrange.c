@@ -185,7 +185,7 @@ static int64_t shuffled_source(const struct ag_tensor *a, const int64_t *index, 
 	return at;
 }
 
-bool op_run_channel_shuffle(struct ag_frame *f)
+static bool channel_shuffle(struct ag_frame *f, enum ag_node_kind kind, enum ag_format format)
 {
 	const struct ag_tensor *a = arg_t(f, 0);
 	int64_t groups[1] = {arg_i(f, 1)};
@@ -200,7 +200,24 @@ bool op_run_channel_shuffle(struct ag_frame *f)
 		               "Number of channels must be divisible by groups. Got %lld channels "
 		               "and %lld groups.",
 		               (long long)a->shape[1], (long long)groups[0]);
-	return same_shape_op(f, AG_NODE_ChannelShuffle, AG_PRESERVE, shuffled_source, groups, 1);
+	return same_shape_op(f, kind, format, shuffled_source, groups, 1);
+}
+
+bool op_run_channel_shuffle(struct ag_frame *f)
+{
+	return channel_shuffle(f, AG_NODE_ChannelShuffle, AG_PRESERVE);
+}
+
+/* For inference: it has a node, but none that runs. */
+bool op_run_native_channel_shuffle(struct ag_frame *f)
+{
+	return channel_shuffle(f, AG_NODE_NotImplemented, AG_PRESERVE);
+}
+
+bool bw_NotImplemented(struct ag_bw *b)
+{
+	return ag_fail(B_CTX, AG_ERR_RUNTIME,
+	               "derivative for aten::native_channel_shuffle is not implemented");
 }
 
 bool bw_ChannelShuffle(struct ag_bw *b)

@@ -5,8 +5,8 @@
 
 Runs the programs of layer_rows.py (those whose names contain a NAME) under both and prints what
 differs: live bytes, storages, tensors and nodes after the forward and the backward pass (of
-optimizers, after each of three steps), and the peaks between. --record writes
-fixtures/replay/layers.json, by which the tests know PyTorch's figures.
+optimizers, after each of three steps), and the peaks between. --record writes their figures into
+fixtures/replay/layers.json, by which the tests know PyTorch's.
 """
 
 import argparse
@@ -106,11 +106,13 @@ def compare_all(rows, jobs=2):
 
 
 def record(results):
-    rows = []
+    """Writes these, and what was recorded of the others."""
+    rows = {row["name"]: row for row in json.loads(RECORD.read_text(encoding="utf-8"))["rows"]}
     for result in results:
-        if STANDS_IN not in result["differs"]:
-            rows.append(dict(result, differs=sorted(result["differs"])))
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        rows[result["name"]] = dict(result, differs=sorted(result["differs"]))
+        if STANDS_IN in result["differs"]:
+            del rows[result["name"]]
+    lines = [json.dumps(rows[name], ensure_ascii=False) for name, _ in layer_rows.ROWS if name in rows]
     RECORD.write_text('{"torch": "%s", "rows": [\n%s\n]}\n' % (torch.__version__, ",\n".join(lines)), encoding="utf-8")
 
 
@@ -172,10 +174,10 @@ def main():
         if result["differs"]:
             print("%s: %s" % (result["name"], "; ".join("%s %s, PyTorch %s" % (key, value, result.get(key))
                                                          for key, value in result["differs"].items())))
-    if options.names:
-        return 0
     if options.record:
         record(results)
+    if options.names:
+        return 0
     found = problems(results)
     print("\n".join(found))
     return len(found) > 0

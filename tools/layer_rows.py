@@ -158,8 +158,9 @@ for made in ("ReLU(inplace=True)", "LeakyReLU(inplace=True)", "ELU(inplace=True)
 layer("GELU(approximate='tanh')", "3, 6", note="tanh")
 layer("PReLU(4)", IMAGE, note="channels")
 layer("RReLU()", "3, 6", call="layer.eval()(x)", note="evaluation")
+layer("RReLU(inplace=True)", "3, 6", call="layer(x * 2)", note="in place")
 layer("Softmax2d()", IMAGE)
-layer("AdaptiveLogSoftmaxWithLoss(6, 10, [3, 7])", "4, 6", before="t = torch.tensor([0, 5, 8, 2])\n", call="layer(x, t)",
+layer("AdaptiveLogSoftmaxWithLoss(16, 10, [3, 7])", "4, 16", before="t = torch.tensor([0, 5, 8, 2])\n", call="layer(x, t)",
       result="out.loss")
 
 # losses
@@ -280,6 +281,11 @@ for mode in ("reflect", "replicate", "circular"):
 function("pixel_shuffle(x, 2)", IMAGE)
 function("pixel_unshuffle(x, 2)", "2, 4, 8, 8")
 function("channel_shuffle(x, 2)", IMAGE)
+ROWS.append(("F.native_channel_shuffle", HEAD + given(IMAGE) + """for turn in range(2):
+    out = F.native_channel_shuffle(x, 2)
+"""))
+function("conv_tbc(x, y, z)", "5, 2, 3", "3, 3, 4", "4")
+function("linear_cross_entropy(x, y, t)", "4, 6", "5, 6", before=CLASSES)
 GRID = "grid = (torch.rand(2, 3, 3, 2) * 2 - 1).requires_grad_()\n"
 for more in ("", ", mode='nearest'", ", mode='bicubic'", ", padding_mode='border'", ", padding_mode='reflection'"):
     function("grid_sample(x, grid, align_corners=False%s)" % more, IMAGE, before=GRID, note=more[2:].replace("'", ""))

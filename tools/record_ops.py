@@ -542,8 +542,9 @@ def record_row(name, code, inputs, variants, shapes):
     row["values"].append(values_case(row, in_double(specs), choices[0], default="float64"))
     row["second"] = None if name.startswith(NO_SECOND) else second_order(
         row, in_double(specs), choices[0])
-    # Layers have their sizes in the line, and these two of PyTorch crash on others.
-    sized = any(name in code for name in ("nn.", "lstm", "_weight_norm"))
+    # Layers have their sizes in the line, and these of PyTorch crash on others or give what the
+    # memory held.
+    sized = any(name in code for name in ("nn.", "lstm", "_weight_norm", "pdist", "margin_loss(x, t"))
     generated = [] if sized else further_shapes(specs)
     given = [(text, parse_inputs(text)) for text in shapes]
     for text, more in given + [(None, more) for more in generated]:

@@ -104,6 +104,10 @@ row("leaky_relu (in place)", "F.leaky_relu_(x, 0.1)", X)
 row("elu (in place)", "F.elu_(x)", X)
 row("sigmoid (in place)", "x.sigmoid_()", X)
 row("tanh (in place)", "x.tanh_()", X)
+row("rrelu", "F.rrelu(x)", X, "x", ONE)
+row("rrelu (training)", "F.rrelu(x, 0.1, 0.4, True)", X, "x", ONE)
+row("rrelu (in place)", "F.rrelu_(x)", X)
+row("rrelu (in place, training)", "F.rrelu_(x, training=True)", X)
 row("relu6", "F.relu6(x)", X)
 row("leaky_relu", "F.leaky_relu(x, 0.1)", X, "x", ONE)
 row("elu", "F.elu(x)", X, "x", ONE)
@@ -495,6 +499,16 @@ row("clamp_min", "torch.clamp_min(x, 0.1)", X)
 row("clamp_max", "torch.clamp_max(x, 0.1)", X)
 row("softmin", "F.softmin(x, dim=1)", X)
 row("alpha_dropout", "F.alpha_dropout(x, 0.4, True)", X)
+for p in (2, 1, 3, 0):
+    row("pdist (%d)" % p, "torch.pdist(x, %d.0)" % p, "x=4,3", "x", ("x=5,2", "x=1,3", "x=3"))
+row("multi_margin_loss", "F.multi_margin_loss(x, t)", "x=4,5 t=i5:4", "x", ("x=5 t=i5:.",))
+row("multi_margin_loss (squared, weights, sum)",
+    "F.multi_margin_loss(x, t, 2, 0.5, w, reduction='sum')", "x=4,5 t=i5:4 w=u:5", "x")
+row("multi_margin_loss (none)", "F.multi_margin_loss(x, t, reduction='none')", "x=4,5 t=i5:4", "x",
+    ("x=4,5 t=i9:4",))
+for reduction in ("mean", "sum", "none"):
+    row("multilabel_margin_loss (%s)" % reduction,
+        "F.multilabel_margin_loss(x, t - 1, reduction='%s')" % reduction, "x=4,5 t=i6:4,5", "x", ("x=5 t=i6:5",))
 row("pairwise_distance", "F.pairwise_distance(x, y)", XY, "x+y")
 row("div (rounding)", "torch.div(x, y, rounding_mode='floor')", "x=3,4 y=u:3,4", "x+y")
 row("sub (alpha)", "torch.sub(x, y, alpha=0.5)", XY, "x+y")
@@ -584,6 +598,21 @@ row("adaptive_avg_pool3d", "F.adaptive_avg_pool3d(x, (1, 2, 2))", "x=1,2,3,4,5")
 row("adaptive_avg_pool2d (None)", "F.adaptive_avg_pool2d(x, (None, 2))", "x=1,2,3,4")
 row("adaptive_max_pool1d", "F.adaptive_max_pool1d(x, 3)", "x=2,2,7")
 row("adaptive_max_pool3d", "F.adaptive_max_pool3d(x, 2)", "x=1,2,3,4,5")
+row("fractional_max_pool2d", "F.fractional_max_pool2d(x, (2, 3), output_size=(3, 4))", "x=2,3,7,8")
+row("fractional_max_pool2d (ratio, indices)",
+    "F.fractional_max_pool2d(x, 2, output_ratio=(0.6, 0.8), return_indices=True)", "x=3,6,5", "x",
+    ("x=1,2,9,9/float64",))
+row("fractional_max_pool3d", "F.fractional_max_pool3d(x, 2, output_size=(2, 3, 4))", "x=1,2,4,5,6", "x", ("x=1,2,3,4,6",))
+PLACES = "y.flatten(-%d).argsort(-1).view_as(x) * 2"
+row("max_unpool1d", "F.max_unpool1d(x, %s, 2)" % (PLACES % 1), "x=2,2,3 y=2,2,3", "x")
+row("max_unpool2d", "F.max_unpool2d(x, %s, 2)" % (PLACES % 2), "x=2,3,2,3 y=2,3,2,3", "x")
+row("max_unpool2d (stride, padding, size)",
+    "F.max_unpool2d(x, %s, 3, 2, 1, (6, 5))" % (PLACES % 2), "x=2,3,3 y=2,3,3", "x")
+row("max_unpool2d (beyond)", "F.max_unpool2d(x, %s * 8, 1)" % (PLACES % 2), "x=2,1,1 y=2,1,1", "x",
+    ("x=2,3,3 y=2,3,3",))
+row("max_unpool3d", "F.max_unpool3d(x, %s, 2)" % (PLACES % 3), "x=1,2,2,1,2 y=1,2,2,1,2", "x")
+row("conv_tbc", "torch.conv_tbc(x, w, b)", "x=5,2,3 w=3,3,4 b=4", "x+w+b x w")
+row("conv_tbc (padding)", "torch.conv_tbc(x, w, b, 2)", "x=5,2,3 w=6,3,4 b=4", "x+w+b")
 row("pixel_unshuffle", "F.pixel_unshuffle(x, 2)", "x=1,2,4,6")
 for mode, shape in (("linear", "1,2,4"), ("bicubic", "1,1,4,4"), ("trilinear", "1,1,2,3,2"),
                     ("nearest-exact", "1,2,3,3"), ("area", "1,2,3,4")):

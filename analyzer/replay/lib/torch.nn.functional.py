@@ -1,3 +1,4 @@
+import _support
 import _torch
 import torch
 
@@ -77,6 +78,22 @@ def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
         div = F.pad(div, (0, 0, 0, 0, size // 2, (size - 1) // 2))
         div = F.avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1).view(sizes)
     return input / div.mul(alpha).add(k).pow(beta)
+
+
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
+                         ignore_index=None, label_smoothing=0.0, options=None):
+    F = torch.nn.functional
+    if options is not None:
+        _support.unknown("torch.nn.LinearCrossEntropyOptions")
+    classes, features = linear_weight.shape[0], linear_weight.shape[-1]
+    inner = linear_weight.shape[1:-1]
+    if inner:
+        linear_weight = linear_weight.reshape((-1, features))
+        linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = F.linear(input, linear_weight, linear_bias).reshape((*input.shape[:-1], classes, *inner))
+    return F.cross_entropy(logits, target, weight=weight, reduction=reduction,
+                           ignore_index=-100 if ignore_index is None else ignore_index,
+                           label_smoothing=label_smoothing)
 
 
 def _reduced(loss, reduction):

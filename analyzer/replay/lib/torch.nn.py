@@ -3,6 +3,7 @@ import _torch
 import torch
 import torch.nn.functional as F
 import torch.nn.init as init
+from collections import namedtuple
 from torch.nn.modules.module import Module
 
 Parameter = _torch.Parameter
@@ -673,6 +674,68 @@ class LPPool3d(_LPPool):
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
+class _MaxUnpool(Module):
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size = F._pair(self._n, kernel_size)
+        self.stride = F._pair(self._n, kernel_size if stride is None else stride)
+        self.padding = F._pair(self._n, padding)
+
+    def extra_repr(self):
+        return "kernel_size=%s, stride=%s, padding=%s" % (self.kernel_size, self.stride, self.padding)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    _n = 1
+
+    def forward(self, input, indices, output_size=None):
+        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    _n = 2
+
+    def forward(self, input, indices, output_size=None):
+        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    _n = 3
+
+    def forward(self, input, indices, output_size=None):
+        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class _FractionalMaxPool(Module):
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        super().__init__()
+        self.kernel_size = F._pair(self._n, kernel_size)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = output_size if output_size is None else F._pair(self._n, output_size)
+        self.output_ratio = output_ratio if output_ratio is None else F._pair(self._n, output_ratio)
+        if output_size is None and output_ratio is None:
+            raise ValueError("%s requires specifying either an output size, or a pooling ratio" % type(self).__name__)
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    _n = 2
+
+    def forward(self, input):
+        return F.fractional_max_pool2d(input, self.kernel_size, self.output_size, self.output_ratio,
+                                       self.return_indices, self._random_samples)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    _n = 3
+
+    def forward(self, input):
+        return F.fractional_max_pool3d(input, self.kernel_size, self.output_size, self.output_ratio,
+                                       self.return_indices, self._random_samples)
+
+
 class _NormBase(Module):
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None,
                  dtype=None):
@@ -814,6 +877,15 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self):
         return "%s, alpha=%s, beta=%s, k=%s" % (self.size, self.alpha, self.beta, self.k)
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    def __init__(self, size, alpha=0.0001, beta=0.75, k=1):
+        super().__init__(size, alpha, beta, k)
+
+    def forward(self, input):
+        from torch.nn.modules._functions import CrossMapLRN2d as function
+        return function.apply(input, self.size, self.alpha, self.beta, self.k)
 
 
 class LayerNorm(Module):
@@ -1022,6 +1094,20 @@ class LeakyReLU(Module):
 
     def extra_repr(self):
         return "negative_slope=%s%s" % (self.negative_slope, ", inplace=True" if self.inplace else "")
+
+
+class RReLU(Module):
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self):
+        return "lower=%s, upper=%s%s" % (self.lower, self.upper, ", inplace=True" if self.inplace else "")
 
 
 class ELU(Module):
@@ -1352,6 +1438,142 @@ class PoissonNLLLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     def forward(self, input, target):
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    def forward(self, input, target):
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    def __init__(self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(weight, size_average, reduce, reduction)
+        if p != 1 and p != 2:
+            raise ValueError("only p == 1 and p == 2 supported")
+        self.p = p
+        self.margin = margin
+
+    def forward(self, input, target):
+        return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
+                                   reduction=self.reduction)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None,
+                 reduction="mean", weight=None, ignore_index=None, label_smoothing=0.0, options=None):
+        super().__init__(weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, math.prod(out_features, start=num_classes), bias, device, dtype)
+        self.options = options
+
+    def forward(self, input, target):
+        shape = (self.num_classes, *self.out_features)
+        linear = self.linear
+        return F.linear_cross_entropy(input, linear.weight.reshape((*shape, linear.in_features)), target,
+                                      linear_bias=None if linear.bias is None else linear.bias.reshape(shape),
+                                      weight=self.weight, reduction=self.reduction, ignore_index=self.ignore_index,
+                                      label_smoothing=self.label_smoothing, options=self.options)
+
+    def extra_repr(self):
+        return ("in_features=%s, num_classes=%s, out_features=%s, bias=%s, reduction=%s, ignore_index=%s, "
+                "label_smoothing=%s, options=%s" % (
+                    self.linear.in_features, self.num_classes, self.out_features, self.linear.bias is not None,
+                    self.reduction, self.ignore_index, self.label_smoothing, self.options))
+
+
+_ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
+        super().__init__()
+        cutoffs = list(cutoffs)
+        if not cutoffs:
+            raise ValueError("cutoffs should be a sequence of length larger than 0")
+        if cutoffs != sorted(set(cutoffs)) or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1:
+            raise ValueError("cutoffs should be a sequence of unique, positive integers sorted in an increasing "
+                             "order, where each value is between 1 and n_classes-1")
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = cutoffs + [n_classes]
+        self.div_value = div_value
+        self.head_bias = head_bias
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(cutoffs)
+        self.head_size = self.shortlist_size + self.n_clusters
+        self.head = Linear(in_features, self.head_size, head_bias, device, dtype)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            inner = int(in_features // div_value ** (i + 1))
+            self.tail.append(Sequential(Linear(in_features, inner, False, device, dtype),
+                                        Linear(inner, self.cutoffs[i + 1] - self.cutoffs[i], False, device, dtype)))
+
+    def reset_parameters(self):
+        self.head.reset_parameters()
+        for inner, outer in self.tail:
+            inner.reset_parameters()
+            outer.reset_parameters()
+
+    def forward(self, input_, target_):
+        if target_.dim() > 1 or input_.dim() != target_.dim() + 1:
+            raise RuntimeError("0D or 1D target tensor expected, with one dimension less than the input")
+        input = input_ if target_.dim() else input_.unsqueeze(0)
+        target = target_ if target_.dim() else target_.unsqueeze(0)
+        if input.size(0) != target.size(0):
+            raise RuntimeError("Input and target should have the same size in the batch dimension.")
+        output = input.new_zeros(target.size(0))
+        places = target.new_empty(target.size(0))
+        used = 0
+        for i, (low, high) in enumerate(zip([0] + self.cutoffs, self.cutoffs)):
+            mask = (target >= low) & (target < high)
+            rows = mask.nonzero().squeeze()
+            if rows.numel() == 0:
+                continue
+            if i == 0:
+                places.index_copy_(0, rows, target[mask])
+            else:
+                inside = target[mask] - low
+                subset = input.index_select(0, rows)
+                scores = self.tail[i - 1](subset)
+                places.index_fill_(0, rows, self.shortlist_size + i - 1)
+                logs = F.log_softmax(scores, dim=1)
+                local = logs.gather(1, inside.unsqueeze(1))
+                output.index_copy_(0, rows, local.squeeze(1))
+            used += rows.numel()
+        if used != target.size(0):
+            raise RuntimeError("Target values should be in [0, %d], but values in range [%s, %s] were found. " % (
+                self.n_classes - 1, target.min().item(), target.max().item()))
+        head_output = self.head(input)
+        head = F.log_softmax(head_output, dim=1)
+        output += head.gather(1, places.unsqueeze(1)).squeeze()
+        loss = (-output).mean()
+        return _ASMoutput(output if target_.dim() else output.squeeze(0), loss)
+
+    def _all_logs(self, input, head):
+        head = F.log_softmax(head, dim=1)
+        out = input.new_empty((head.size(0), self.n_classes))
+        out[:, :self.shortlist_size] = head[:, :self.shortlist_size]
+        for i in range(self.n_clusters):
+            out[:, self.cutoffs[i]:self.cutoffs[i + 1]] = (
+                F.log_softmax(self.tail[i](input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1))
+        return out
+
+    def log_prob(self, input):
+        return self._all_logs(input, self.head(input))
+
+    def predict(self, input):
+        head = self.head(input)
+        output = torch.argmax(head, dim=1)
+        beyond = output >= self.shortlist_size
+        if not beyond.any():
+            return output
+        if beyond.all():
+            return torch.argmax(self._all_logs(input, head), dim=1)
+        output[beyond] = torch.argmax(self._all_logs(input[beyond], head[beyond]), dim=1)
+        return output
 
 
 class GaussianNLLLoss(_Loss):
