@@ -21,10 +21,12 @@ void text_reserve(struct text *text, size_t length)
 
 void text_add(struct text *text, const char *bytes, size_t length)
 {
-	text_reserve(text, length);
+	if (length >= text->capacity - text->length)
+		text_reserve(text, length);
 	if (length)
 		memmove(text->at + text->length, bytes, length);
-	text_cut(text, text->length + length);
+	text->length += length;
+	text->at[text->length] = '\0';
 }
 
 void text_add_chars(struct text *text, const char *chars)
@@ -35,6 +37,17 @@ void text_add_chars(struct text *text, const char *chars)
 void text_add_char(struct text *text, char c)
 {
 	text_add(text, &c, 1);
+}
+
+void text_add_number(struct text *text, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	text_add(text, digits + at, sizeof(digits) - at);
 }
 
 void text_add_repeated(struct text *text, char c, size_t count)
@@ -75,11 +88,15 @@ void text_vprint(struct text *text, const char *format, va_list arguments)
 	int length;
 
 	va_copy(again, arguments);
-	length = vsnprintf(NULL, 0, format, again);
-	va_end(again);
+	text_reserve(text, 0);
+	length = vsnprintf(text->at + text->length, text->capacity - text->length, format,
+	                   arguments);
 	BUG_IF(length < 0);
-	text_reserve(text, (size_t)length);
-	vsnprintf(text->at + text->length, (size_t)length + 1, format, arguments);
+	if ((size_t)length >= text->capacity - text->length) {
+		text_reserve(text, (size_t)length);
+		vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
+	}
+	va_end(again);
 	text->length += (size_t)length;
 }
 

@@ -23,6 +23,8 @@ void text_add(struct text *text, const char *bytes, size_t length);
 /* The bytes before the NUL. */
 void text_add_chars(struct text *text, const char *chars);
 void text_add_char(struct text *text, char c);
+/* In decimal. */
+void text_add_number(struct text *text, uint64_t number);
 void text_add_repeated(struct text *text, char c, size_t count);
 /* UTF-8 of a code point; U+FFFD for what is none. */
 void text_add_code_point(struct text *text, uint32_t code_point);

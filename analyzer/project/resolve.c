@@ -19,8 +19,10 @@ const char *resolve_normal(struct arena *arena, const char *path)
 	while (*at) {
 		size_t length = strcspn(at, "/");
 
-		if (length == 2 && memcmp(at, "..", 2) == 0 && count > 0 &&
-		    !(lengths[count - 1] == 2 && memcmp(parts[count - 1], "..", 2) == 0)) {
+		if (length == 2 && memcmp(at, "..", 2) == 0 && !count && *path == '/') {
+			/* above the root is the root */
+		} else if (length == 2 && memcmp(at, "..", 2) == 0 && count > 0 &&
+		           !(lengths[count - 1] == 2 && memcmp(parts[count - 1], "..", 2) == 0)) {
 			count--;
 		} else if (length > 0 && !(length == 1 && *at == '.')) {
 			if (count == MAX_PARTS)
@@ -72,49 +74,68 @@ static void add_path(struct arena *arena, struct resolve_paths *paths, const cha
 
 	if (paths->count == RESOLVE_MAX_PATHS)
 		return;
-	text_print(&path, "%s/%s%s", folder, rest, suffix);
-	paths->at[paths->count++] = resolve_normal(arena, text_chars(&path));
+	if (strcmp(folder, ".") != 0)
+		text_add_chars(&path, folder);
+	if (path.length && strcmp(folder, "/") != 0)
+		text_add_char(&path, '/');
+	text_add_chars(&path, rest);
+	text_add_chars(&path, suffix);
+	paths->at[paths->count++] = text_chars(&path);
 }
 
+/* `rest`: below the folder, "" for the folder itself. */
 static void add_module(struct arena *arena, struct resolve_paths *paths, const char *folder,
-                       const char *dotted)
+                       const char *rest)
 {
-	struct text rest = {.arena = arena};
-
-	for (const char *c = dotted; *c; c++)
-		text_add_char(&rest, *c == '.' ? '/' : *c);
-	if (rest.length > 0) {
-		add_path(arena, paths, folder, text_chars(&rest), ".py");
-		add_path(arena, paths, folder, text_chars(&rest), "/__init__.py");
+	if (*rest) {
+		add_path(arena, paths, folder, rest, ".py");
+		add_path(arena, paths, folder, rest, "/__init__.py");
 	} else {
 		add_path(arena, paths, folder, "", "__init__.py");
 	}
 }
 
+static const char *path_of_dotted(struct arena *arena, const char *dotted)
+{
+	char *rest = arena_text(arena, dotted, strlen(dotted));
+
+	for (char *c = rest; *c; c++)
+		*c = *c == '.' ? '/' : *c;
+	return rest;
+}
+
+static const char *folder_above(struct arena *arena, const char *folder, size_t levels)
+{
+	struct text up = {.arena = arena};
+
+	text_add_chars(&up, folder);
+	for (size_t i = 0; i < levels; i++)
+		text_add_chars(&up, "/..");
+	return resolve_normal(arena, text_chars(&up));
+}
+
 void resolve_python(struct arena *arena, const char *importer, const char *package_root,
                     const char *dotted, struct resolve_paths *paths)
 {
-	const char *folder = resolve_folder(arena, importer);
-	size_t dots = strspn(dotted, ".");
-	struct text up = {.arena = arena};
+	const size_t dots = strspn(dotted, ".");
+	const char *rest = path_of_dotted(arena, dotted + dots);
+	const char *folder = resolve_normal(arena, resolve_folder(arena, importer));
+	const char *root = resolve_normal(arena, package_root), *above = root;
+	struct text source = {.arena = arena};
 
 	paths->count = 0;
 	if (dots > 0) {
-		text_add_chars(&up, folder);
-		for (size_t i = 1; i < dots; i++)
-			text_add_chars(&up, "/..");
-		add_module(arena, paths, text_chars(&up), dotted + dots);
+		add_module(arena, paths, folder_above(arena, folder, dots - 1), rest);
 		return;
 	}
-	add_module(arena, paths, package_root, dotted);
-	if (strcmp(folder, package_root) != 0)
-		add_module(arena, paths, folder, dotted);
-	text_add_chars(&up, package_root);
-	text_add_chars(&up, "/src");
-	add_module(arena, paths, text_chars(&up), dotted);
-	text_cut(&up, up.length - 4);
-	for (int i = 0; i < ANCESTORS; i++) {
-		text_add_chars(&up, "/..");
-		add_module(arena, paths, text_chars(&up), dotted);
+	add_module(arena, paths, root, rest);
+	if (strcmp(folder, root) != 0)
+		add_module(arena, paths, folder, rest);
+	text_add_chars(&source, root);
+	text_add_chars(&source, "/src");
+	add_module(arena, paths, resolve_normal(arena, text_chars(&source)), rest);
+	for (int i = 0; i < ANCESTORS && strcmp(above, "/") != 0; i++) {
+		above = folder_above(arena, above, 1);
+		add_module(arena, paths, above, rest);
 	}
 }

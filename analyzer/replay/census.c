@@ -43,8 +43,11 @@ bool id_set_has(const struct id_set *set, uint64_t id)
 	return false;
 }
 
+enum { FIRST_TODO = 32 };
+
 struct census {
 	struct ag_ctx *ctx;
+	struct slab *memory;
 	uint32_t walk;
 	uint32_t tensors, nodes, storages;
 	struct ag_tensor **todo_tensors;
@@ -52,17 +55,23 @@ struct census {
 	uint32_t ntensors, tensor_capacity, nnodes, node_capacity;
 };
 
+/* Twice the room for pointers; counts the entries. */
+static void *todo_grow(struct census *c, void *todo, uint32_t *capacity)
+{
+	const uint32_t before = *capacity;
+
+	*capacity = before ? before * 2 : FIRST_TODO;
+	return slab_resize(c->memory, todo, before * sizeof(void *), *capacity * sizeof(void *));
+}
+
 static void push_tensor(struct census *c, struct ag_tensor *t)
 {
 	if (!t || t->walk == c->walk)
 		return;
 	t->walk = c->walk;
 	c->tensors++;
-	if (c->ntensors == c->tensor_capacity) {
-		c->tensor_capacity = c->tensor_capacity ? c->tensor_capacity * 2 : 256;
-		c->todo_tensors = checked_realloc((void *)c->todo_tensors, c->tensor_capacity,
-		                                  sizeof(*c->todo_tensors));
-	}
+	if (c->ntensors == c->tensor_capacity)
+		c->todo_tensors = todo_grow(c, (void *)c->todo_tensors, &c->tensor_capacity);
 	c->todo_tensors[c->ntensors++] = t;
 }
 
@@ -80,11 +89,8 @@ static void push_node(struct census *c, struct ag_node *n)
 		return;
 	n->walk = c->walk;
 	c->nodes++;
-	if (c->nnodes == c->node_capacity) {
-		c->node_capacity = c->node_capacity ? c->node_capacity * 2 : 256;
-		c->todo_nodes = checked_realloc((void *)c->todo_nodes, c->node_capacity,
-		                                sizeof(*c->todo_nodes));
-	}
+	if (c->nnodes == c->node_capacity)
+		c->todo_nodes = todo_grow(c, (void *)c->todo_nodes, &c->node_capacity);
 	c->todo_nodes[c->nnodes++] = n;
 }
 
@@ -144,11 +150,11 @@ static void push_roots(struct census *c, struct vm *vm)
 {
 	const struct torch *torch = torch_of(vm);
 
-	for (uint32_t i = 0; torch->tensors.at && i <= torch->tensors.mask; i++)
-		if (torch->tensors.at[i])
+	for (uint32_t i = 0, left = torch->tensors.count; left; i++)
+		if (torch->tensors.at[i] && left--)
 			push_tensor(c, ((struct tensor *)(void *)torch->tensors.at[i])->t);
-	for (uint32_t i = 0; torch->nodes.at && i <= torch->nodes.mask; i++)
-		if (torch->nodes.at[i])
+	for (uint32_t i = 0, left = torch->nodes.count; left; i++)
+		if (torch->nodes.at[i] && left--)
 			push_node(c, ((struct node *)(void *)torch->nodes.at[i])->n);
 	for (struct obj *o = vm->first.next; torch->arrays && o != &vm->first; o = o->next)
 		if (o->kind == K_ARRAY)
@@ -159,7 +165,7 @@ static void push_roots(struct census *c, struct vm *vm)
 void census_take(struct replay *r, struct replay_sample *sample)
 {
 	struct vm *vm = r->vm;
-	struct census c = {.ctx = ctx_of(vm)};
+	struct census c = {.ctx = ctx_of(vm), .memory = &vm->memory};
 
 	c.walk = ag_walk(c.ctx);
 	push_roots(&c, vm);
@@ -172,6 +178,7 @@ void census_take(struct replay *r, struct replay_sample *sample)
 	sample->tensors = c.tensors;
 	sample->nodes = c.nodes;
 	sample->storages = c.storages;
-	free((void *)c.todo_tensors);
-	free((void *)c.todo_nodes);
+	slab_give(&vm->memory, (void *)c.todo_tensors,
+	          c.tensor_capacity * sizeof(*c.todo_tensors));
+	slab_give(&vm->memory, (void *)c.todo_nodes, c.node_capacity * sizeof(*c.todo_nodes));
 }

@@ -5,6 +5,8 @@
 
 /* --- wrappers by the id of their tensor or node */
 
+enum { FIRST_IDS = 64 };
+
 static uint32_t home(const struct id_map *map, uint64_t id)
 {
 	return (uint32_t)(id * 0x9e3779b97f4a7c15u >> 32) & map->mask;
@@ -13,7 +15,7 @@ static uint32_t home(const struct id_map *map, uint64_t id)
 static void map_grow(struct id_map *map)
 {
 	struct identified **old = map->at;
-	uint32_t size = old ? (map->mask + 1) * 2 : 256, count = old ? map->mask + 1 : 0;
+	uint32_t size = old ? (map->mask + 1) * 2 : FIRST_IDS, count = old ? map->mask + 1 : 0;
 
 	map->at = checked_alloc(size, sizeof(*map->at));
 	memset((void *)map->at, 0, size * sizeof(*map->at));
@@ -197,16 +199,19 @@ void torch_sweep(struct vm *vm)
 	struct torch *torch = torch_of(vm);
 	struct tensor **gone;
 	uint32_t count = 0;
+	size_t size;
 
 	if (!torch || !torch->preserved)
 		return;
-	gone = checked_alloc(torch->preserved, sizeof(*gone));
+	size = torch->preserved * sizeof(*gone);
+	gone = slab_take(&vm->memory, size);
 	ag_each_tensor(torch->ctx, sweep_mark, torch);
-	for (uint32_t i = 0; i <= torch->tensors.mask; i++) {
+	for (uint32_t i = 0, left = torch->tensors.count; left; i++) {
 		struct tensor *wrapper = (struct tensor *)(void *)torch->tensors.at[i];
 
 		if (!wrapper)
 			continue;
+		left--;
 		if ((wrapper->h.flags & OBJ_PRESERVED) && !(wrapper->h.flags & OBJ_REACHED))
 			gone[count++] = wrapper;
 		wrapper->h.flags &= (uint8_t)~OBJ_REACHED;
@@ -217,7 +222,7 @@ void torch_sweep(struct vm *vm)
 		torch->preserved--;
 		rp_release(vm, &gone[i]->h);
 	}
-	free((void *)gone);
+	slab_give(&vm->memory, (void *)gone, size);
 }
 
 static void tensor_release(struct vm *vm, struct obj *o)

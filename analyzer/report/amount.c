@@ -4,6 +4,16 @@
 
 enum { BARS = 8 };
 
+/* With one decimal, rounded as printf rounds what is exact in tenths. */
+static void add_tenths(struct text *out, double value)
+{
+	const uint64_t tenths = (uint64_t)rint(value * 10);
+
+	text_add_number(out, tenths / 10);
+	text_add_char(out, '.');
+	text_add_number(out, tenths % 10);
+}
+
 void amount_bytes(struct text *out, double bytes)
 {
 	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -20,24 +30,29 @@ void amount_bytes(struct text *out, double bytes)
 	}
 	for (bytes /= 1024; bytes >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
 		bytes /= 1024;
-	text_print(out, "%.1f %s", bytes, units[unit]);
+	add_tenths(out, bytes);
+	text_add_char(out, ' ');
+	text_add_chars(out, units[unit]);
 }
 
 void amount_count(struct text *out, uint64_t count)
 {
-	uint64_t group = 1;
+	char digits[27]; /* 20 and a comma after each three */
+	size_t at = sizeof(digits);
 
-	while (count / group >= 1000)
-		group *= 1000;
-	text_print(out, "%llu", (unsigned long long)(count / group));
-	for (group /= 1000; group; group /= 1000)
-		text_print(out, ",%03llu", (unsigned long long)(count / group % 1000));
+	for (int place = 0; count || !place; place++, count /= 10) {
+		if (place && place % 3 == 0)
+			digits[--at] = ',';
+		digits[--at] = (char)('0' + count % 10);
+	}
+	text_add(out, digits + at, sizeof(digits) - at);
 }
 
 void amount_of(struct text *out, uint64_t count, const char *one, const char *many)
 {
 	amount_count(out, count);
-	text_print(out, " %s", count == 1 ? one : many);
+	text_add_char(out, ' ');
+	text_add_chars(out, count == 1 ? one : many);
 }
 
 void amount_sparkline(struct text *out, const int64_t *values, uint32_t count)

@@ -48,13 +48,27 @@ static bool is_shown(const struct replay_result *result, uint32_t row)
 	return result->count <= ALL_ROWS || row < HEAD_ROWS || row + TAIL_ROWS >= result->count;
 }
 
+static bool same_memory(const struct replay_sample *a, const struct replay_sample *b)
+{
+	return a->live_bytes == b->live_bytes && a->storages == b->storages &&
+	       a->tensors == b->tensors && a->nodes == b->nodes &&
+	       !memcmp(a->by_kind, b->by_kind, sizeof(a->by_kind));
+}
+
+/* The first of rows that repeat is shown, and the last of all. */
+static bool repeats(const struct replay_result *result, uint32_t row)
+{
+	return row > 0 && row + 1 < result->count &&
+	       same_memory(&result->samples[row], &result->samples[row - 1]);
+}
+
 static void measure_column(struct table *table, struct column *column, struct arena *arena)
 {
 	const struct replay_result *result = table->curve->result;
 	struct text cell = {.arena = arena};
 
 	for (uint32_t i = 0; i < result->count; i++) {
-		if (!is_shown(result, i))
+		if (!is_shown(result, i) || repeats(result, i))
 			continue;
 		text_cut(&cell, 0);
 		add_cell(column, value_at(column, &result->samples[i]), &cell);
@@ -138,20 +152,6 @@ static void add_row(const struct table *table, uint32_t row, struct text *out)
 		style_off(out, table->curve->color, STYLE_FRAME);
 	}
 	text_add_char(out, '\n');
-}
-
-static bool same_memory(const struct replay_sample *a, const struct replay_sample *b)
-{
-	return a->live_bytes == b->live_bytes && a->storages == b->storages &&
-	       a->tensors == b->tensors && a->nodes == b->nodes &&
-	       !memcmp(a->by_kind, b->by_kind, sizeof(a->by_kind));
-}
-
-/* The first of rows that repeat is shown, and the last of all. */
-static bool repeats(const struct replay_result *result, uint32_t row)
-{
-	return row > 0 && row + 1 < result->count &&
-	       same_memory(&result->samples[row], &result->samples[row - 1]);
 }
 
 static void add_rows(const struct table *table, struct text *out)
