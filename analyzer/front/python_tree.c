@@ -7,7 +7,10 @@
 
 const TSLanguage *tree_sitter_python(void);
 
-enum { INDENT_MAX = 200 }; /* levels that a dump shows */
+enum {
+	INDENT_MAX = 200, /* levels that a dump shows */
+	FIELD_NOT_MET = 0xff,
+};
 
 struct node_name {
 	const char *text;
@@ -68,37 +71,26 @@ static enum py_kind kind_of_symbol(const TSLanguage *language, TSSymbol symbol)
 	}
 }
 
+/* What a symbol of the grammar is here. */
+struct symbol {
+	uint16_t kind;
+	uint8_t flag; /* that it leaves on its parent, where it is left out */
+	bool known;
+};
+
 /* What walking the tree needs beside it. */
 struct reader {
 	struct arena *arena; /* of the result */
 	struct front_result *result;
 	struct py_tree *tree;
 	TSTreeCursor cursor;
-	uint16_t *kinds; /* by symbol */
-	uint8_t *fields; /* by field id */
-	TSSymbol comment, string_content;
+	const TSLanguage *language;
+	struct symbol *symbols; /* filled when one is first met */
+	uint8_t *fields;        /* by field id, the same; FIELD_NOT_MET */
+	TSSymbol comment;
 	VEC(uint32_t) open; /* nodes whose subtree is being read */
 	VEC(struct py_node) nodes;
 };
-
-static void reader_tables(struct reader *reader, struct arena *scratch)
-{
-	const TSLanguage *language = tree_sitter_python();
-	uint32_t symbols = ts_language_symbol_count(language);
-	uint32_t fields = ts_language_field_count(language);
-
-	reader->kinds = arena_array(scratch, uint16_t, symbols);
-	reader->fields = arena_array(scratch, uint8_t, fields + 1);
-	for (uint32_t s = 0; s < symbols; s++)
-		reader->kinds[s] = (uint16_t)kind_of_symbol(language, (TSSymbol)s);
-	for (uint32_t f = 1; f <= fields; f++)
-		for (unsigned n = 1; n < PY_FIELD_COUNT; n++)
-			if (strcmp(field_names[n],
-			           ts_language_field_name_for_id(language, (TSFieldId)f)) == 0)
-				reader->fields[f] = (uint8_t)n;
-	reader->comment = ts_language_symbol_for_name(language, "comment", 7, true);
-	reader->string_content = ts_language_symbol_for_name(language, "string_content", 14, true);
-}
 
 /* A token that is left out leaves a flag on its parent. */
 static unsigned flag_of_token(const char *text)
@@ -116,6 +108,39 @@ static unsigned flag_of_token(const char *text)
 		if (strcmp(flags[i].text, text) == 0)
 			return flags[i].flag;
 	return 0;
+}
+
+static void reader_tables(struct reader *reader, struct arena *scratch)
+{
+	const uint32_t fields = ts_language_field_count(reader->language) + 1;
+
+	reader->symbols =
+	        arena_array(scratch, struct symbol, ts_language_symbol_count(reader->language));
+	reader->fields = arena_array(scratch, uint8_t, fields);
+	memset(reader->fields, FIELD_NOT_MET, fields);
+	reader->comment = ts_language_symbol_for_name(reader->language, "comment", 7, true);
+}
+
+static const struct symbol *reader_symbol(struct reader *reader, TSSymbol number)
+{
+	struct symbol *symbol = &reader->symbols[number];
+
+	if (!symbol->known)
+		*symbol = (struct symbol){
+		        .kind = (uint16_t)kind_of_symbol(reader->language, number),
+		        .flag = (uint8_t)flag_of_token(
+		                ts_language_symbol_name(reader->language, number)),
+		        .known = true,
+		};
+	return symbol;
+}
+
+static uint8_t field_find(const char *name)
+{
+	for (uint8_t n = 1; name && n < PY_FIELD_COUNT; n++)
+		if (strcmp(field_names[n], name) == 0)
+			return n;
+	return PY_F_none;
 }
 
 static struct py_node *reader_parent(struct reader *reader)
@@ -161,8 +186,9 @@ static void reader_gap(struct reader *reader, struct span span)
 /* PY_left_out: the node leaves nothing but flags, comments and gaps. */
 static enum py_kind reader_classify(struct reader *reader, TSNode node, struct span span)
 {
-	TSSymbol symbol = ts_node_symbol(node);
+	const TSSymbol number = ts_node_symbol(node);
 	struct py_node *parent = reader_parent(reader);
+	const struct symbol *symbol;
 	enum py_kind kind;
 
 	if (ts_node_is_error(node) || ts_node_is_missing(node)) {
@@ -172,18 +198,19 @@ static enum py_kind reader_classify(struct reader *reader, TSNode node, struct s
 			reader_gap(reader, span);
 		return PY_ERROR;
 	}
-	if (symbol == reader->comment) {
+	if (number == reader->comment) {
 		vec_push(reader->arena, &reader->result->comments, (struct front_comment){span});
 		return PY_left_out;
 	}
-	kind = (enum py_kind)reader->kinds[symbol];
+	symbol = reader_symbol(reader, number);
+	kind = (enum py_kind)symbol->kind;
 	if (kind < PY_KIND_COUNT && node_names[kind].named)
 		return kind;
 	if (!parent || ts_node_is_named(node))
 		return PY_left_out;
 	if (kind != PY_left_out && token_is_kept((enum py_kind)parent->kind, kind))
 		return kind;
-	parent->flags |= (uint8_t)flag_of_token(ts_node_type(node));
+	parent->flags |= symbol->flag;
 	return PY_left_out;
 }
 
@@ -191,6 +218,7 @@ static enum py_kind reader_classify(struct reader *reader, TSNode node, struct s
 static uint8_t reader_field(struct reader *reader)
 {
 	const struct py_node *parent = reader_parent(reader);
+	TSFieldId id;
 
 	switch (parent ? parent->kind : PY_module) {
 	case PY_module:
@@ -203,7 +231,11 @@ static uint8_t reader_field(struct reader *reader)
 	case PY_expression_list:
 		return PY_F_none;
 	default:
-		return reader->fields[ts_tree_cursor_current_field_id(&reader->cursor)];
+		id = ts_tree_cursor_current_field_id(&reader->cursor);
+		if (reader->fields[id] == FIELD_NOT_MET)
+			reader->fields[id] =
+			        field_find(ts_language_field_name_for_id(reader->language, id));
+		return reader->fields[id];
 	}
 }
 
@@ -325,6 +357,7 @@ void py_tree_parse(struct py_tree *tree, struct arena *scratch, struct front_res
 	        .arena = result->module->arena,
 	        .result = result,
 	        .tree = tree,
+	        .language = tree_sitter_python(),
 	        .cursor = ts_tree_cursor_new(ts_tree_root_node(parsed)),
 	};
 

@@ -178,7 +178,6 @@ void census_take(struct replay *r, struct replay_sample *sample)
 	sample->tensors = c.tensors;
 	sample->nodes = c.nodes;
 	sample->storages = c.storages;
-	slab_give(&vm->memory, (void *)c.todo_tensors,
-	          c.tensor_capacity * sizeof(*c.todo_tensors));
+	slab_give(&vm->memory, (void *)c.todo_tensors, c.tensor_capacity * sizeof(*c.todo_tensors));
 	slab_give(&vm->memory, (void *)c.todo_nodes, c.node_capacity * sizeof(*c.todo_nodes));
 }
