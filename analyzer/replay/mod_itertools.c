@@ -88,7 +88,7 @@ static const struct native_def itertools_functions[] = {
 
 static void itertools_init(struct vm *vm, struct module *m)
 {
-	struct val chain = dict_get_str(vm, m->ns, str_intern(vm, "chain", 5));
+	struct val chain = module_own(vm, m, str_intern(vm, "chain", 5));
 	struct val from = native_new(vm, &from_iterable_def, val_null());
 
 	dict_put_str(vm, attrs_of(vm, chain.as.o), str_intern(vm, "from_iterable", 13), from);

@@ -351,7 +351,10 @@ struct val class_build(struct vm *vm, struct str *name, struct val bases, struct
                        struct dict *kw);
 int rp_isinstance(struct vm *vm, struct val v, struct val type);
 int rp_issubclass(struct vm *vm, struct val v, struct val type);
+/* Offers natives as methods. */
 void type_add(struct vm *vm, struct cls *cls, const struct native_def *defs);
+/* Its namespace, with all that is offered (borrowed). */
+struct dict *type_namespace(struct vm *vm, struct cls *cls);
 void type_method(struct vm *vm, struct cls *cls, const char *name, enum descriptor_kind what,
                  const struct native_def *def);
 bool is_instance_of(struct vm *vm, struct val v, enum rp_type type);
@@ -380,6 +383,13 @@ struct val rp_call0(struct vm *vm, struct val fn);
 struct val rp_call1(struct vm *vm, struct val fn, struct val a);
 struct val rp_call2(struct vm *vm, struct val fn, struct val a, struct val b);
 struct val native_new(struct vm *vm, const struct native_def *def, struct val bound);
+/* `defs` end with a NULL name and stay. What is offered later hides what was before. */
+void native_offer(struct vm *vm, struct native_offer **offers, const struct native_def *defs);
+/* Moves one into the namespace; borrowed, PY_NULL: not offered. */
+struct val native_offered(struct vm *vm, struct dict *ns, const struct native_offer *offers,
+                          struct cls *owner, const struct str *name);
+void native_take_all(struct vm *vm, struct dict *ns, struct native_offer **offers,
+                     struct cls *owner);
 /* A frame with its parameters bound (arguments are copied); NULL: exception. */
 struct frame *frame_for_call(struct vm *vm, struct function *fn, struct val *a, uint32_t n,
                              struct dict *kw);
@@ -453,7 +463,12 @@ struct val module_attr(struct vm *vm, struct module *module, struct str *name); 
 /* Defined by the library's source of the module; new, PY_NULL: not. */
 struct val module_defined(struct vm *vm, struct module *module, struct str *name);
 struct module *module_new(struct vm *vm, const char *name);
+/* Offers natives as functions. */
 void module_add(struct vm *vm, struct module *module, const struct native_def *defs);
+/* What it holds or offers, and nothing that has to be searched for; borrowed, PY_NULL: none. */
+struct val module_own(struct vm *vm, struct module *module, struct str *name);
+/* Its namespace, with all that is offered (borrowed). */
+struct dict *module_namespace(struct vm *vm, struct module *module);
 void module_set(struct vm *vm, struct module *module, const char *name, struct val v); /* takes */
 bool module_star(struct vm *vm, struct module *from, struct module *into);
 

@@ -78,7 +78,7 @@ static struct val class_special(struct vm *vm, struct cls *c, struct str *name)
 	if (name == vm->n[PN_base])
 		return c->bases->count ? ref(c->bases->at[0]) : val_none();
 	if (name == vm->n[PN_dict])
-		return ref_obj(c->ns);
+		return ref_obj(type_namespace(vm, c));
 	if (name == vm->n[PN_doc])
 		return val_none();
 	if (name == vm->n[PN_mro]) {

@@ -60,6 +60,48 @@ struct val native_new(struct vm *vm, const struct native_def *def, struct val bo
 	return val_obj(n);
 }
 
+void native_offer(struct vm *vm, struct native_offer **offers, const struct native_def *defs)
+{
+	struct native_offer *offer = arena_new(vm->arena, struct native_offer);
+
+	*offer = (struct native_offer){defs, *offers};
+	*offers = offer;
+}
+
+static struct val native_take(struct vm *vm, struct dict *ns, const struct native_def *def,
+                              struct cls *owner)
+{
+	struct val fn = native_new(vm, def, val_null());
+
+	AS(native, fn)->owner = owner;
+	dict_put_str(vm, ns, AS(native, fn)->name, fn);
+	unref(vm, fn);
+	return fn;
+}
+
+struct val native_offered(struct vm *vm, struct dict *ns, const struct native_offer *offers,
+                          struct cls *owner, const struct str *name)
+{
+	for (; offers; offers = offers->next)
+		for (const struct native_def *def = offers->defs; def->name; def++)
+			if (def->name[0] == name->at[0] && strcmp(def->name, name->at) == 0)
+				return native_take(vm, ns, def, owner);
+	return val_null();
+}
+
+void native_take_all(struct vm *vm, struct dict *ns, struct native_offer **offers,
+                     struct cls *owner)
+{
+	const struct native_offer *offer = *offers;
+
+	*offers = NULL;
+	for (; offer; offer = offer->next)
+		for (const struct native_def *def = offer->defs; def->name; def++)
+			if (is_null(dict_get_str(vm, ns,
+			                         str_intern(vm, def->name, strlen(def->name)))))
+				native_take(vm, ns, def, owner);
+}
+
 static bool native_keywords(struct vm *vm, struct native *fn, struct val *slots, struct dict *kw)
 {
 	struct native_sig *sig = fn->parsed;

@@ -142,10 +142,18 @@ bool is_instance_of(struct vm *vm, struct val v, enum rp_type type)
 	return cls_is(type_of(vm, v), vm->t[type]);
 }
 
+/* In the class itself; borrowed. */
+static struct val find_in(struct vm *vm, struct cls *cls, struct str *name)
+{
+	const struct val found = dict_get_str(vm, cls->ns, name);
+
+	return is_null(found) ? native_offered(vm, cls->ns, cls->offers, cls, name) : found;
+}
+
 static struct val find_slowly(struct vm *vm, struct cls *cls, struct str *name)
 {
 	for (uint32_t i = 0; i < cls->mro_count; i++) {
-		struct val v = dict_get_str(vm, cls->mro[i]->ns, name);
+		struct val v = find_in(vm, cls->mro[i], name);
 
 		if (!is_null(v))
 			return v;
@@ -177,7 +185,7 @@ struct val cls_find_after(struct vm *vm, struct cls *cls, struct cls *start, str
 	while (i < cls->mro_count && cls->mro[i] != start)
 		i++;
 	for (i++; i < cls->mro_count; i++) {
-		struct val v = dict_get_str(vm, cls->mro[i]->ns, name);
+		struct val v = find_in(vm, cls->mro[i], name);
 
 		if (!is_null(v))
 			return v;
@@ -504,14 +512,14 @@ int rp_issubclass(struct vm *vm, struct val v, struct val type)
 
 void type_add(struct vm *vm, struct cls *cls, const struct native_def *defs)
 {
-	for (; defs->name; defs++) {
-		struct val fn = native_new(vm, defs, val_null());
-
-		AS(native, fn)->owner = cls;
-		dict_put_str(vm, cls->ns, AS(native, fn)->name, fn);
-		unref(vm, fn);
-	}
+	native_offer(vm, &cls->offers, defs);
 	vm->version++;
+}
+
+struct dict *type_namespace(struct vm *vm, struct cls *cls)
+{
+	native_take_all(vm, cls->ns, &cls->offers, cls);
+	return cls->ns;
 }
 
 void type_method(struct vm *vm, struct cls *cls, const char *name, enum descriptor_kind what,

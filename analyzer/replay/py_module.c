@@ -23,8 +23,21 @@ void module_set(struct vm *vm, struct module *module, const char *name, struct v
 
 void module_add(struct vm *vm, struct module *module, const struct native_def *defs)
 {
-	for (; defs && defs->name; defs++)
-		module_set(vm, module, defs->name, native_new(vm, defs, val_null()));
+	if (defs)
+		native_offer(vm, &module->offers, defs);
+}
+
+struct val module_own(struct vm *vm, struct module *module, struct str *name)
+{
+	const struct val v = dict_get_str(vm, module->ns, name);
+
+	return is_null(v) ? native_offered(vm, module->ns, module->offers, NULL, name) : v;
+}
+
+struct dict *module_namespace(struct vm *vm, struct module *module)
+{
+	native_take_all(vm, module->ns, &module->offers, NULL);
+	return module->ns;
 }
 
 /* --- definitions of the library, by name */
@@ -103,11 +116,12 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 		if (!is_null(v))
 			return ref(v);
 	}
-	v = library_attr(vm, m, name);
+	v = module_own(vm, m, name);
+	v = is_null(v) ? library_attr(vm, m, name) : ref(v);
 	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 		return v;
 	if (name == vm->n[PN_dict])
-		return ref_obj(m->ns);
+		return ref_obj(module_namespace(vm, m));
 	if (m == vm->builtins || m == vm->main)
 		return v;
 	length = snprintf(full, sizeof(full), "%s.%s", m->name->at, name->at);
@@ -319,7 +333,7 @@ bool module_star(struct vm *vm, struct module *from, struct module *into)
 	unref(vm, all);
 	if (!complete_library(vm, from))
 		return false;
-	while ((e = dict_next(from->ns, &at)))
+	while ((e = dict_next(module_namespace(vm, from), &at)))
 		if (is_kind(e->key, K_STR) && chars_of(e->key)[0] != '_')
 			dict_put(vm, into->ns, e->key, e->value);
 	return is_null(vm->exc);

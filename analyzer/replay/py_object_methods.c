@@ -115,11 +115,11 @@ static struct val object_dir(struct vm *vm, struct val *a, uint32_t n)
 
 	(void)n;
 	if (is_kind(a[0], K_MODULE))
-		name_add(vm, names, AS(module, a[0])->ns);
+		name_add(vm, names, module_namespace(vm, AS(module, a[0])));
 	else if (a[0].tag == PY_OBJECT)
 		name_add(vm, names, a[0].as.o->attrs);
 	for (uint32_t i = 0; i < cls->mro_count; i++)
-		name_add(vm, names, cls->mro[i]->ns);
+		name_add(vm, names, type_namespace(vm, cls->mro[i]));
 	list = list_from(vm, val_obj(names));
 	unref_obj(vm, names);
 	return list ? val_obj(list) : val_null();

@@ -35,12 +35,12 @@ static enum step unbound(struct run *run, struct frame *f, uint32_t slot)
 
 struct val load_global(struct vm *vm, struct module *module, struct str *name)
 {
-	struct val v = dict_get_str(vm, module->ns, name);
+	struct val v = module_own(vm, module, name);
 
 	if (!is_null(v))
 		return ref(v);
 	/* Before the library's own definitions, which have to be searched for. */
-	v = dict_get_str(vm, vm->builtins->ns, name);
+	v = module_own(vm, vm->builtins, name);
 	if (!is_null(v))
 		return ref(v);
 	v = module_defined(vm, module, name);

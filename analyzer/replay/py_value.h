@@ -183,6 +183,12 @@ struct native_def {
 	const char *sig;
 };
 
+/* Functions of a class or module that become values when one is asked for. */
+struct native_offer {
+	const struct native_def *defs; /* ends with a NULL name */
+	struct native_offer *next;     /* added before */
+};
+
 struct native {
 	struct obj h;
 	const struct native_def *def;
@@ -231,6 +237,7 @@ struct cls {
 	struct cls **mro;   /* itself first, owned references but for itself */
 	uint32_t mro_count;
 	struct dict *ns;
+	struct native_offer *offers;
 	enum rp_kind layout; /* of its instances */
 	uint32_t flags;
 	struct cls *meta; /* NULL: type */
@@ -240,6 +247,7 @@ struct module {
 	struct obj h;
 	struct str *name;
 	struct dict *ns;
+	struct native_offer *offers;
 	bool opaque_names;                    /* `from somewhere_unknown import *` was in it */
 	const struct library_module *library; /* definitions still to be had; NULL: none */
 	const struct native_module *native;   /* NULL: none */
