@@ -34,49 +34,111 @@ static int truth_of(const struct analysis *a, value_id value)
 	}
 }
 
+/* Which of a function's variables are forgotten on the way to a loop's header. */
+struct forgotten {
+	bool (*slot)(const struct flow_live *live, loop_id loop, uint32_t slot);
+	bool (*name)(const struct flow_live *live, loop_id loop, sym_id name);
+};
+
+static bool slot_dies(const struct flow_live *live, loop_id loop, uint32_t slot)
+{
+	return !flow_slot_lives(live, loop, slot);
+}
+
+static bool name_dies(const struct flow_live *live, loop_id loop, sym_id name)
+{
+	return !flow_name_lives(live, loop, name);
+}
+
 /* What no iteration reads before storing it again is gone when the next one starts. */
-static void forget_dead(struct run *run, struct state *state, loop_id loop)
+static const struct forgotten by_round = {slot_dies, name_dies};
+static const struct forgotten by_entry = {flow_slot_replaced, flow_name_replaced};
+
+static bool is_forgotten(const struct run *run, const struct state *state, loop_id loop,
+                         uint32_t slot, struct forgotten what)
+{
+	const struct activation *act = run->act;
+	const enum slot_kind kind = act->func->slots.at[slot].kind;
+
+	return (kind == SLOT_LOCAL || kind == SLOT_HIDDEN) && what.slot(act->live, loop, slot) &&
+	       field_get(object_read(state, act->frame), slot).n != 0;
+}
+
+static bool name_is_forgotten(const struct run *run, struct field name, loop_id loop,
+                              struct forgotten what)
+{
+	return name.value.n != 0 && what.name(run->act->live, loop, (sym_id){name.key});
+}
+
+static bool forgets_any(const struct run *run, const struct state *state, loop_id loop,
+                        struct forgotten what)
+{
+	const struct activation *act = run->act;
+	const struct object *names = object_read(state, namespace_object(run->a, act->file));
+
+	for (uint32_t s = 1; s < act->func->slots.count; s++)
+		if (is_forgotten(run, state, loop, s, what))
+			return true;
+	for (uint32_t i = 0; act->func->kind == FUNC_MODULE && i < names->field_count; i++)
+		if (name_is_forgotten(run, names->fields[i], loop, what))
+			return true;
+	return false;
+}
+
+static void forget(struct run *run, struct state *state, loop_id loop, struct forgotten what)
 {
 	const struct activation *act = run->act;
 	const object_id globals = namespace_object(run->a, act->file);
 	const struct object *names = object_read(state, globals);
 
-	for (uint32_t s = 1; s < act->func->slots.count; s++) {
-		const enum slot_kind kind = act->func->slots.at[s].kind;
-
-		if ((kind == SLOT_LOCAL || kind == SLOT_HIDDEN) &&
-		    !flow_slot_lives(act->live, loop, s) &&
-		    field_get(object_read(state, act->frame), s).n != 0)
+	for (uint32_t s = 1; s < act->func->slots.count; s++)
+		if (is_forgotten(run, state, loop, s, what))
 			field_set(run->a, object_write(run->a, state, act->frame), s,
 			          (value_id){0});
-	}
 	for (uint32_t i = 0; act->func->kind == FUNC_MODULE && i < names->field_count; i++) {
-		const sym_id name = {names->fields[i].key};
-
-		if (flow_name_lives(act->live, loop, name) || names->fields[i].value.n == 0)
+		if (!name_is_forgotten(run, names->fields[i], loop, what))
 			continue;
-		field_set(run->a, object_write(run->a, state, globals), name.n, (value_id){0});
+		field_set(run->a, object_write(run->a, state, globals), names->fields[i].key,
+		          (value_id){0});
 		names = object_read(state, globals);
 	}
+	state_sweep(run->a, state);
+}
+
+/* Does the edge come to a loop that is inside another one, and replaces something there? */
+static bool replaces(const struct run *run, block_id from, block_id to, const struct state *state)
+{
+	const struct ir_func *func = run->act->func;
+	const loop_id loop = func->blocks.at[to.n].loop;
+
+	return loop.n != 0 && func->loops.at[loop.n].header.n == to.n &&
+	       func->loops.at[loop.n].parent.n != 0 && !cfg_in_loop(func, from, loop) &&
+	       forgets_any(run, state, loop, by_entry);
 }
 
 static void edge(struct run *run, block_id from, block_id to, struct state *state)
 {
+	const struct ir_func *func = run->act->func;
+	const loop_id loop = func->blocks.at[to.n].loop;
+
 	if (to.n == 0)
 		return;
 	run->a->steps += state->count / FACTS_OBJECTS_A_STEP;
 	run->a->all_steps += state->count / FACTS_OBJECTS_A_STEP;
-	if (flow_is_back_edge(run->act->func, from, to)) {
-		note_round(run->a, run->act->context, run->act->func->blocks.at[to.n].loop);
+	if (flow_is_back_edge(func, from, to)) {
+		note_round(run->a, run->act->context, loop);
 		state = state_copy(run->a, state);
-		forget_dead(run, state, run->act->func->blocks.at[to.n].loop);
-		state_sweep(run->a, state);
-		state_age(run->a, state, run->act->context, run->act->func->blocks.at[to.n].loop);
+		forget(run, state, loop, by_round);
+		state_age(run->a, state, run->act->context, loop);
+	} else if (replaces(run, from, to, state)) {
+		state = state_copy(run->a, state);
+		forget(run, state, loop, by_entry);
+	} else {
 		flow_edge(run->flow, to, state);
-		state_release(run->a, state);
 		return;
 	}
 	flow_edge(run->flow, to, state);
+	state_release(run->a, state);
 }
 
 /* Both ways of a branch, each with what the condition says there. */

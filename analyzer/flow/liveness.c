@@ -7,8 +7,9 @@ enum { NO_VARIABLE = INT32_MAX }; /* no slot has that number */
 
 struct flow_live {
 	const struct ir_func *func;
-	VEC(sym_id) names;         /* variable slots.count + i */
-	const struct bitset *rows; /* by loop: variables that live at its header */
+	VEC(sym_id) names;             /* variable slots.count + i */
+	const struct bitset *rows;     /* by loop: variables that live at its header */
+	const struct bitset *replaced; /* ... that each run of it stores before it reads them */
 	bool follows_names;
 };
 
@@ -119,15 +120,18 @@ static struct block_variables *gather(struct arena *arena, const struct flow_liv
 	return blocks;
 }
 
+static bool is_for(const struct ir_func *func, block_id header)
+{
+	const struct ir_block *b = &func->blocks.at[header.n];
+
+	return b->loop.n != 0 && func->loops.at[b->loop.n].header.n == header.n && b->count > 0 &&
+	       func->insts.at[b->first + b->count - 1].op == OP_next;
+}
+
 /* The header of a `for` that does not contain the block. */
 static bool enters_for(const struct ir_func *func, uint32_t from, block_id to)
 {
-	const struct ir_block *header = &func->blocks.at[to.n];
-
-	if (header->loop.n == 0 || func->loops.at[header->loop.n].header.n != to.n ||
-	    header->count == 0 || func->insts.at[header->first + header->count - 1].op != OP_next)
-		return false;
-	return !cfg_in_loop(func, (block_id){from}, header->loop);
+	return is_for(func, to) && !cfg_in_loop(func, (block_id){from}, func->blocks.at[to.n].loop);
 }
 
 /* Before block `b`: what it reads, and what is live in a successor and not stored here. */
@@ -156,6 +160,24 @@ static bool update(const struct ir_func *func, struct block_variables *blocks, u
 	return join_before(func, blocks, b, all, scratch, blocks[b].live) || changed;
 }
 
+/* Of a `for` that runs, what it stores and does not read before: what they were is gone. */
+static const struct bitset *replaced_by_loops(struct arena *arena, const struct ir_func *func,
+                                              const struct block_variables *blocks,
+                                              uint32_t variables)
+{
+	struct bitset *replaced = arena_array(arena, struct bitset, func->loops.count);
+
+	for (uint32_t l = 1; l < func->loops.count; l++)
+		replaced[l] = bitset_new(arena, variables);
+	for (uint32_t b = 1; b < func->blocks.count; b++)
+		for (loop_id l = func->blocks.at[b].loop; l.n != 0; l = func->loops.at[l.n].parent)
+			if (is_for(func, func->loops.at[l.n].header))
+				bitset_join(replaced[l.n], blocks[b].stored);
+	for (uint32_t l = 1; l < func->loops.count; l++)
+		bitset_subtract(replaced[l], blocks[func->loops.at[l].header.n].enter);
+	return replaced;
+}
+
 const struct flow_live *flow_live_new(struct arena *arena, const struct ir_module *module,
                                       const struct ir_func *func)
 {
@@ -181,6 +203,8 @@ const struct flow_live *flow_live_new(struct arena *arena, const struct ir_modul
 	for (uint32_t l = 1; l < func->loops.count; l++)
 		rows[l] = blocks[func->loops.at[l].header.n].live;
 	live->rows = rows;
+	live->replaced =
+	        replaced_by_loops(arena, func, blocks, func->slots.count + live->names.count);
 	return live;
 }
 
@@ -191,9 +215,22 @@ bool flow_slot_lives(const struct flow_live *live, loop_id loop, uint32_t slot)
 
 bool flow_name_lives(const struct flow_live *live, loop_id loop, sym_id name)
 {
-	uint32_t variable = name_variable(live, name.n);
+	const uint32_t variable = name_variable(live, name.n);
 
 	if (!live->follows_names || variable == NO_VARIABLE)
 		return true;
 	return live->rows && bitset_has(live->rows[loop.n], variable);
+}
+
+bool flow_slot_replaced(const struct flow_live *live, loop_id loop, uint32_t slot)
+{
+	return live->replaced && bitset_has(live->replaced[loop.n], slot);
+}
+
+bool flow_name_replaced(const struct flow_live *live, loop_id loop, sym_id name)
+{
+	const uint32_t variable = name_variable(live, name.n);
+
+	return live->follows_names && live->replaced && variable != NO_VARIABLE &&
+	       bitset_has(live->replaced[loop.n], variable);
 }

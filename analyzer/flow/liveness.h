@@ -15,5 +15,8 @@ const struct flow_live *flow_live_new(struct arena *arena, const struct ir_modul
                                       const struct ir_func *func);
 bool flow_slot_lives(const struct flow_live *live, loop_id loop, uint32_t slot);
 bool flow_name_lives(const struct flow_live *live, loop_id loop, sym_id name);
+/* A `for` that is come to stores it before it is read, if it is: it runs at least once. */
+bool flow_slot_replaced(const struct flow_live *live, loop_id loop, uint32_t slot);
+bool flow_name_replaced(const struct flow_live *live, loop_id loop, sym_id name);
 
 #endif
