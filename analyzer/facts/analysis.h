@@ -33,7 +33,7 @@ enum facts_limits {
 	FACTS_SMALL_FUNCTION = 100, /* instructions, without a loop: followed all the same */
 	FACTS_OBJECTS_A_STEP = 16,  /* what passing a state on costs, in instructions */
 	FACTS_CALLEES = 8,          /* alternatives followed at one call */
-	FACTS_FEW_ROUNDS = 3,       /* of a loop that is no loop over steps */
+	FACTS_FEW_ROUNDS = 4,       /* of a loop that is no loop over steps */
 };
 
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
@@ -124,6 +124,7 @@ struct pending {
 	bool handed_on;    /* the function that the holder is of hands on what is kept */
 	bool fresh;        /* CHAIN: what is kept was made in the same iteration */
 	bool from_outside; /* seen under unknown callers only */
+	bool by_choice;    /* seen in a model only that may be another one */
 	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
 	bool felt;         /* MODE_LEFT: something ran under the mode afterwards */
 	bool left_on;      /* MODE_LEFT: gradients are on; else only what trains would miss them */
@@ -238,6 +239,7 @@ struct analysis {
 	uint32_t all_steps;
 	bool exhausted;
 	bool from_outside;      /* roots run whose callers are not known */
+	bool by_choice;         /* a model runs that may be another one */
 	bool overwrites;        /* the store that is checked now goes to a place of a list */
 	bool replaces;          /* ... to one that had something before, or has a name of its own */
 	bool gradients_cleared; /* `grad = None` has run */
@@ -353,6 +355,12 @@ value_id contents_of(struct analysis *a, const struct object *object);
 /* Writing through a value: strong if it can be only that one object. */
 bool is_strong(const struct analysis *a, value_id holders, object_id id);
 void state_age(struct analysis *a, struct state *state, context_id context, loop_id loop);
+
+/* alternatives.c */
+/* Each is made where none of the others is: whichever there is, it is the only one. */
+bool are_alternatives(const struct analysis *a, value_id holders);
+/* What may be called is one of several models, which are made differently. */
+bool is_choice(struct analysis *a, const struct state *state, value_id callees);
 
 /* sweep.c */
 void state_sweep(struct analysis *a, struct state *state);
@@ -515,7 +523,7 @@ enum loop_kind {
 	LOOP_AROUND = 64,    /* there is one that makes the holder anew */
 	LOOP_CALLS = 128,    /* the holder is older than the outermost call */
 	LOOP_OUTLIVED = 256, /* ... though made in a loop, it may have outlived that */
-	LOOP_FEW = 512,      /* two or three rounds */
+	LOOP_FEW = 512,      /* two to four rounds */
 };
 /* An item was taken: with another index in each round, it says what the loop goes over. */
 void loop_note_item(struct analysis *a, const struct activation *act, const struct state *state,

@@ -508,19 +508,20 @@ static bool call_setter(struct analysis *a, struct activation *act, struct state
 static void set_field(struct analysis *a, struct activation *act, struct state *state,
                       uint32_t inst, value_id holders, object_id id, sym_id name, value_id value)
 {
+	const bool strong = is_strong(a, holders, id) || are_alternatives(a, holders);
 	value_id before = field_get(object_read(state, id), name.n);
 	struct object *object;
 
-	if (before.n && is_strong(a, holders, id))
+	if (before.n && strong)
 		field_note_write(a, act, inst, id, name);
 	check_chain(a, act, state, inst, before, value, id, (struct variable){.field = name});
 	check_links(a, act, state, inst, before, value);
 	check_last(a, act, state, inst, id, value);
-	if (is_strong(a, holders, id))
+	if (strong)
 		containers_replaced(a, state, before, value);
 	containers_let_go(a, act, state, inst, before, value);
 	object = object_write(a, state, id);
-	if (is_strong(a, holders, id))
+	if (strong)
 		field_set(a, object, name.n, value);
 	else
 		field_join(a, object, name.n, value);

@@ -332,6 +332,7 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
                     struct call call, value_id callee)
 {
 	const struct value *v = value_get(a, callee);
+	const bool by_choice = a->by_choice;
 	struct state *joined = NULL;
 	value_id receivers = {0};
 	value_id result = v->flags & (V_CLEAN | V_NUMBER | V_STRING) ? value_flags(a, V_CLEAN)
@@ -344,6 +345,7 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
 	if (same_method(a, state, v, &receivers))
 		return value_join(a, result,
 		                  call_together(a, act, state, call, v->refs[0], receivers));
+	a->by_choice |= is_choice(a, state, callee);
 	for (uint32_t i = 0; i < v->count && i < FACTS_CALLEES; i++) {
 		struct state *branch = state_copy(a, state);
 
@@ -357,6 +359,7 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
 		state_join(a, joined, branch);
 		state_release(a, branch);
 	}
+	a->by_choice = by_choice;
 	if (joined) {
 		state_release(a, state);
 		*state = *joined;

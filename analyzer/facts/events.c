@@ -39,6 +39,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 	        .holder = newest_of(holder),
 	        .kept = newest_of(kept),
 	        .from_outside = a->from_outside,
+	        .by_choice = a->by_choice,
 	};
 	uint32_t *slot;
 
@@ -51,6 +52,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 		vec_push(a->arena, &a->pending, key);
 	}
 	a->pending.at[*slot].from_outside &= a->from_outside;
+	a->pending.at[*slot].by_choice &= a->by_choice;
 	if (kept.n != 0 && kind == EVENT_EVAL)
 		def_of(a, kept)->followed = true;
 	else if (kept.n != 0)

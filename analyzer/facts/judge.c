@@ -58,6 +58,14 @@ static struct event_place loop_place(const struct analysis *a, const struct pend
 	return (struct event_place){0};
 }
 
+/* What a model keeps in itself is not certain where another one may be run. */
+static bool is_certain(struct analysis *a, const struct pending *p)
+{
+	const bool keeps = p->kind == EVENT_STORE || p->kind == EVENT_CHAIN;
+
+	return graph_proven(a, p->kept) && !(keeps && p->by_choice);
+}
+
 static void fill_event(struct analysis *a, struct arena *arena, const struct pending *p,
                        struct event *event)
 {
@@ -81,7 +89,7 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 		                                def_of(a, p->kept)->place.span);
 		if (p->activations && !p->after_use && p->kind != EVENT_RETAIN)
 			event->flags |= EVENT_ACTIVATIONS;
-		event->certainty = graph_proven(a, p->kept) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
+		event->certainty = is_certain(a, p) ? CERTAINTY_KNOWN : CERTAINTY_ASSUMED;
 	} else {
 		event->certainty = CERTAINTY_KNOWN;
 	}
@@ -167,9 +175,17 @@ static enum ancestor again_test(const struct analysis *a, object_id id, const vo
 	                                                                          : ANCESTOR_ABOVE;
 }
 
-static bool needed_again(struct analysis *a, object_id graph)
+/* After this call of its function, or after another one that the same line is there for. */
+static bool needed_again(struct analysis *a, const struct pending *retain)
 {
-	return graph_has_ancestor(a, graph, again_test, NULL);
+	for (uint32_t i = 1; i < a->pending.count; i++) {
+		const struct pending *p = &a->pending.at[i];
+
+		if (p->kind == EVENT_RETAIN && p->func == retain->func && p->inst == retain->inst &&
+		    p->kept.n && graph_has_ancestor(a, p->kept, again_test, NULL))
+			return true;
+	}
+	return false;
 }
 
 static enum ancestor same_test(const struct analysis *a, object_id id, const void *context)
@@ -300,7 +316,7 @@ static bool is_handed_on(struct analysis *a, const struct pending *p)
 {
 	if (!p->handed_on || (p->kind != EVENT_STORE && p->kind != EVENT_CHAIN))
 		return false;
-	return runs_forward(a, p->context) || is_wanted_elsewhere(a, p->kept) ||
+	return runs_forward(a, p->context) || p->in_pass || is_wanted_elsewhere(a, p->kept) ||
 	       (p->from_outside && !evaluates(a, p->kept, 1)) || sequence_is_handed_on(a, p);
 }
 
@@ -502,7 +518,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_EVAL:
 		return eval_stands(a, p);
 	case EVENT_RETAIN:
-		return p->kept.n != 0 && !needed_again(a, p->kept);
+		return p->kept.n != 0 && !needed_again(a, p);
 	default:
 		return true;
 	}

@@ -3,7 +3,8 @@
 
 #include "analyzer/facts/judge.h"
 
-/* The layers of a network are one pass through it; two or three rounds are no growth. */
+/* The layers of a network are one pass through it; two to four rounds, written in the text, are no
+ * growth. */
 static bool is_one_pass(const struct pending *p)
 {
 	const unsigned loops = p->loops & ~(unsigned)(LOOP_AROUND | LOOP_OUTLIVED);
