@@ -21,4 +21,7 @@ static inline struct ag_tensor *linalg_times(struct ag_ctx *ctx, struct ag_tenso
 	return a && b ? op_matmul(ctx, a, b) : NULL;
 }
 
+/* (m - m') / e with e[i][j] = l[j] - l[i], and ones where that is zero. */
+struct ag_tensor *linalg_skew_over(struct ag_ctx *ctx, struct ag_tensor *m, struct ag_tensor *l);
+
 #endif

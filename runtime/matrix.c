@@ -91,6 +91,27 @@ bool matrix_cholesky(const double *a, int64_t n, double *l)
 	return true;
 }
 
+static double *element(struct matrix_view m, int64_t i, int64_t k)
+{
+	return m.at + i * m.row + k * m.column;
+}
+
+void matrix_solve_triangle(struct matrix_view a, bool upper, bool unit, int64_t n,
+                           struct matrix_view b, int64_t columns)
+{
+	for (int64_t step = 0; step < n; step++) {
+		int64_t i = upper ? n - 1 - step : step, end = upper ? n : i;
+
+		for (int64_t k = 0; k < columns; k++) {
+			double sum = *element(b, i, k);
+
+			for (int64_t j = upper ? i + 1 : 0; j < end; j++)
+				sum -= *element(a, i, j) * *element(b, j, k);
+			*element(b, i, k) = unit ? sum : sum / *element(a, i, i);
+		}
+	}
+}
+
 /* ---- singular values: one-sided Jacobi on the columns of a tall matrix */
 
 struct jacobi {
@@ -109,10 +130,18 @@ static void rotate(double *m, int64_t rows, int64_t columns, int64_t p, int64_t 
 	}
 }
 
+/* Of the angle that makes pq zero. */
+static double tangent(double pp, double qq, double pq)
+{
+	double zeta = (qq - pp) / (2 * pq);
+
+	return (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+}
+
 /* Makes columns p and q orthogonal; whether they were not. */
 static bool orthogonalize(struct jacobi *j, int64_t p, int64_t q)
 {
-	double pp = 0, qq = 0, pq = 0, zeta, t, c;
+	double pp = 0, qq = 0, pq = 0, t, c;
 
 	for (int64_t i = 0; i < j->rows; i++) {
 		double x = j->a[i * j->columns + p], y = j->a[i * j->columns + q];
@@ -123,8 +152,7 @@ static bool orthogonalize(struct jacobi *j, int64_t p, int64_t q)
 	}
 	if (fabs(pq) <= 1e-15 * sqrt(pp * qq) || pq == 0)
 		return false;
-	zeta = (qq - pp) / (2 * pq);
-	t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+	t = tangent(pp, qq, pq);
 	c = 1 / sqrt(1 + t * t);
 	rotate(j->a, j->rows, j->columns, p, q, c, c * t);
 	rotate(j->v, j->columns, j->columns, p, q, c, c * t);
@@ -180,6 +208,80 @@ static void tall_svd(struct jacobi *j, double *u, double *s, double *v)
 	}
 	free(order);
 	free(lengths);
+}
+
+/* ---- eigenvalues of symmetric matrices: two-sided Jacobi */
+
+/* Turns the plane of p and q until a[p][q] is zero; whether it was not. */
+static bool diagonalize(double *a, double *v, int64_t n, int64_t p, int64_t q)
+{
+	double pp = a[p * n + p], qq = a[q * n + q], pq = a[p * n + q], t, c;
+
+	if (fabs(pq) <= 1e-16 * (fabs(pp) + fabs(qq)) || pq == 0)
+		return false;
+	t = tangent(pp, qq, pq);
+	c = 1 / sqrt(1 + t * t);
+	rotate(a, n, n, p, q, c, c * t);
+	for (int64_t k = 0; k < n; k++) {
+		double x = a[p * n + k], y = a[q * n + k];
+
+		a[p * n + k] = c * x - c * t * y;
+		a[q * n + k] = c * t * x + c * y;
+	}
+	rotate(v, n, n, p, q, c, c * t);
+	return true;
+}
+
+static void make_symmetric(double *a, bool upper, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; k < i; k++) {
+			if (upper)
+				a[i * n + k] = a[k * n + i];
+			else
+				a[k * n + i] = a[i * n + k];
+		}
+	}
+}
+
+/* The columns of v that belong to a's diagonal, the least first. */
+static void rising(double *a, const double *v, int64_t n, double *values)
+{
+	int64_t *order = ag_alloc((size_t)n + 1, sizeof(*order)), i, k;
+
+	for (i = 0; i < n; i++) {
+		for (k = i; k > 0 && a[order[k - 1] * (n + 1)] > a[i * (n + 1)]; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (i = 0; i < n; i++)
+		values[i] = a[order[i] * (n + 1)];
+	for (k = 0; k < n; k++) {
+		double sign = v[(n - 1) * n + order[k]] < 0 ? -1 : 1;
+
+		for (i = 0; i < n; i++)
+			a[i * n + k] = sign * v[i * n + order[k]];
+	}
+	free(order);
+}
+
+void matrix_eigen(double *a, bool upper, int64_t n, double *values)
+{
+	double *v = ag_alloc((size_t)(n * n) + 1, sizeof(*v));
+	bool turning = true;
+
+	make_symmetric(a, upper, n);
+	for (int64_t i = 0; i < n; i++)
+		v[i * n + i] = 1;
+	for (int sweep = 0; turning && sweep < MOST_SWEEPS; sweep++) {
+		turning = false;
+		for (int64_t p = 0; p < n; p++) {
+			for (int64_t q = p + 1; q < n; q++)
+				turning = diagonalize(a, v, n, p, q) || turning;
+		}
+	}
+	rising(a, v, n, values);
+	free(v);
 }
 
 static void transpose(const double *in, int64_t rows, int64_t columns, double *out)

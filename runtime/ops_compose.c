@@ -129,10 +129,12 @@ static struct ag_tensor *vector_norm(struct ag_ctx *c, struct ag_tensor *a, stru
 bool op_run_norm(struct ag_frame *f)
 {
 	struct ag_tensor *a = arg_t(f, 0);
-	struct ag_value p = f->v[1];
+	struct ag_value p = f->v[1], first[2] = {ag_int(0), ag_int(1)};
+	struct ag_value v[4] = {ag_arg(a), p, arg_none(f, 2) ? ag_list(first, 2) : f->v[2],
+	                        f->v[3]};
 
 	if (arg_text_is(f, 1, "nuc"))
-		return ag_fail(f->ctx, AG_ERR_RUNTIME, "the nuclear norm is not supported");
+		return ag_give_ref(f, op_call(f->ctx, AG_OP_matrix_norm, v, 4));
 	if (p.kind == AG_NONE || arg_text_is(f, 1, "fro"))
 		p = ag_int(2);
 	if (f->v[4].kind == AG_DTYPE)

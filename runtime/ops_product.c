@@ -213,3 +213,34 @@ bool op_run_outer(struct ag_frame *f)
 	shape[1] = 1;
 	return ag_give_ref(f, op_mul(f->ctx, op_reshape(f->ctx, a, 2, shape), b));
 }
+
+/* ---- kron: every element of the first times the second */
+
+/* Each size of t, from the left filled up to `ndim` of them, with a one after or before it. */
+static struct ag_tensor *spread(struct ag_ctx *c, struct ag_tensor *t, int ndim, bool before)
+{
+	int64_t shape[AG_MAX_DIMS] = {0};
+	int d, missing = ndim - t->ndim;
+
+	for (d = 0; d < ndim; d++) {
+		shape[2 * d + before] = d < missing ? 1 : t->shape[d - missing];
+		shape[2 * d + !before] = 1;
+	}
+	return unsafe_view(c, t, 2 * ndim, shape);
+}
+
+bool op_run_kron(struct ag_frame *f)
+{
+	struct ag_tensor *x = arg_t(f, 0), *y = arg_t(f, 1), *out;
+	int ndim = x->ndim > y->ndim ? x->ndim : y->ndim, d;
+	int64_t shape[AG_MAX_DIMS] = {0};
+
+	if (2 * ndim > AG_MAX_DIMS)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "kron: too many dimensions");
+	out = op_mul(f->ctx, spread(f->ctx, x, ndim, false), spread(f->ctx, y, ndim, true));
+	if (!out)
+		return false;
+	for (d = 0; d < ndim; d++)
+		shape[d] = out->shape[2 * d] * out->shape[2 * d + 1];
+	return ag_give_ref(f, unsafe_view(f->ctx, out, ndim, shape));
+}

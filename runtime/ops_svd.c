@@ -112,14 +112,13 @@ bool op_run_svdvals(struct ag_frame *f)
 	return false;
 }
 
-/* skew(m) / e with e[i][j] = s[j]^2 - s[i]^2 and ones on its diagonal, where skew is zero. */
-static struct ag_tensor *skew_over(struct ag_ctx *ctx, struct ag_tensor *m, struct ag_tensor *s)
+struct ag_tensor *linalg_skew_over(struct ag_ctx *ctx, struct ag_tensor *m, struct ag_tensor *l)
 {
-	struct ag_tensor *square = op_mul(ctx, s, s), *e, *t = linalg_turned(ctx, m);
+	struct ag_tensor *e, *t = linalg_turned(ctx, m);
 
-	if (!m || !t || !square)
+	if (!m || !t || !l)
 		return NULL;
-	e = op_sub(ctx, op_unsqueeze(ctx, square, -2), op_unsqueeze(ctx, square, -1));
+	e = op_sub(ctx, op_unsqueeze(ctx, l, -2), op_unsqueeze(ctx, l, -1));
 	e = e ? op_add(ctx, e, op_cast(ctx, op_eq_n(ctx, e, 0), (enum ag_dtype)e->dtype)) : NULL;
 	return e ? op_div(ctx, op_sub(ctx, m, t), e) : NULL;
 }
@@ -140,7 +139,7 @@ static struct ag_tensor *from_u(struct ag_ctx *ctx, struct ag_tensor *g, struct 
 
 	if (!p || !row)
 		return NULL;
-	in = op_mul(ctx, skew_over(ctx, p, s), row);
+	in = op_mul(ctx, linalg_skew_over(ctx, p, op_mul(ctx, s, s)), row);
 	in = linalg_times(ctx, linalg_times(ctx, u, in), vh);
 	if (ag_size(u, -2) == ag_size(u, -1))
 		return in;
@@ -156,7 +155,7 @@ static struct ag_tensor *from_vh(struct ag_ctx *ctx, struct ag_tensor *g, struct
 
 	if (!p || !column)
 		return NULL;
-	in = op_mul(ctx, column, skew_over(ctx, p, s));
+	in = op_mul(ctx, column, linalg_skew_over(ctx, p, op_mul(ctx, s, s)));
 	in = linalg_times(ctx, linalg_times(ctx, u, in), vh);
 	if (ag_size(vh, -2) == ag_size(vh, -1))
 		return in;

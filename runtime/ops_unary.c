@@ -3,56 +3,10 @@
 #include <math.h>
 
 #include "runtime/element.h"
+#include "runtime/gamma.h"
 #include "runtime/op.h"
 
 enum rule { FLOAT, KEEP, BOOL };
-
-/* psi(x): recurrence up to 10, then the asymptotic series. */
-static double ag_digamma(double x)
-{
-	double sum = 0, f;
-
-	if (x <= 0 && x == floor(x))
-		return NAN;
-	if (x < 0)
-		return ag_digamma(1 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * x);
-	for (; x < 10; x++)
-		sum -= 1 / x;
-	f = 1 / (x * x);
-	return sum + log(x) - 0.5 / x -
-	       f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f / 132))));
-}
-
-enum { FAR_LEFT = -100 }; /* from here the recurrence would be long: reflection */
-
-static double ag_trigamma(double x)
-{
-	const double pi = 3.14159265358979323846;
-	double sum = 0, f;
-
-	if (x < FAR_LEFT)
-		return isinf(x) ? NAN : pi * pi / pow(sin(pi * x), 2) - ag_trigamma(1 - x);
-	for (; x < 10; x++)
-		sum += 1 / (x * x);
-	f = 1 / (x * x);
-	return sum + 1 / x + f / 2 +
-	       f / x * (1.0 / 6 - f * (1.0 / 30 - f * (1.0 / 42 - f * (1.0 / 30))));
-}
-
-/* psi''(x): the same way */
-static double ag_tetragamma(double x)
-{
-	const double pi = 3.14159265358979323846;
-	double sum = 0, f;
-
-	if (x < FAR_LEFT)
-		return isinf(x) ? NAN
-		                : ag_tetragamma(1 - x) - 2 * pow(pi / sin(pi * x), 3) * cos(pi * x);
-	for (; x < 10; x++)
-		sum -= 2 / (x * x * x);
-	f = 1 / (x * x);
-	return sum - f - f / x - f * f * (0.5 - f * (1.0 / 6 - f * (1.0 / 6 - f * 3.0 / 10)));
-}
 
 #define UNARY(id, node, saves, rule, expression)                                                   \
 	static void map_##id(int64_t n, double *out, const double *const *in, const double *p)     \

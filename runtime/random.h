@@ -58,6 +58,12 @@ void ag_random_fill_exponential_f32(struct ag_random *random, float *out, size_t
 void ag_random_fill_exponential_f64(struct ag_random *random, double *out, size_t count,
                                     double lambda);
 
+/* torch._standard_gamma; in double, too, what torch._sample_dirichlet normalizes */
+void ag_random_fill_gamma_f32(struct ag_random *random, float *out, const float *alpha,
+                              size_t count);
+void ag_random_fill_gamma_f64(struct ag_random *random, double *out, const double *alpha,
+                              size_t count);
+
 /* bernoulli_(p): 0 or 1 */
 void ag_random_fill_bernoulli_f32(struct ag_random *random, float *out, size_t count, double p);
 void ag_random_fill_bernoulli_f64(struct ag_random *random, double *out, size_t count, double p);

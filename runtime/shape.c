@@ -83,16 +83,21 @@ static uint32_t shape_words(const struct ag_tensor *t, int64_t *ints)
 	return 1u + t->ndim;
 }
 
+static struct ag_tensor *incompatible(struct ag_ctx *ctx)
+{
+	return ag_null(ctx, AG_ERR_RUNTIME,
+	               "view size is not compatible with input tensor's size and stride (at least "
+	               "one dimension spans across two contiguous subspaces). Use .reshape(...) "
+	               "instead.");
+}
+
 struct ag_tensor *ag_reshaped(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
                               const int64_t *shape, enum ag_node_kind kind)
 {
 	int64_t strides[AG_MAX_DIMS], ints[AG_MAX_DIMS + 1];
 
 	if (!ag_view_strides(t, ndim, shape, strides))
-		return ag_null(ctx, AG_ERR_RUNTIME,
-		               "view size is not compatible with input tensor's size and stride "
-		               "(at least one dimension spans across two contiguous subspaces). "
-		               "Use .reshape(...) instead.");
+		return incompatible(ctx);
 	return ag_view_of(ctx, ag_alias(t, ndim, shape, strides, t->offset), t, kind, ints,
 	                  shape_words(t, ints));
 }
@@ -100,9 +105,14 @@ struct ag_tensor *ag_reshaped(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
 struct ag_tensor *ag_unsafe_view(struct ag_ctx *ctx, struct ag_tensor *t, int ndim,
                                  const int64_t *shape)
 {
-	struct ag_node *n = ag_record1(ctx, AG_NODE_UnsafeView, t, 0, 1u + t->ndim);
-	struct ag_tensor *v = ag_alias(t, ndim, shape, NULL, t->offset);
+	int64_t strides[AG_MAX_DIMS];
+	struct ag_tensor *v;
+	struct ag_node *n;
 
+	if (!ag_view_strides(t, ndim, shape, strides))
+		return incompatible(ctx);
+	n = ag_record1(ctx, AG_NODE_UnsafeView, t, 0, 1u + t->ndim);
+	v = ag_alias(t, ndim, shape, strides, t->offset);
 	if (n && v) {
 		shape_words(t, n->ints);
 		ag_set_history(v, n);

@@ -100,7 +100,7 @@ BINARY = {ast.Add: "torch.add", ast.Sub: "torch.sub", ast.Mult: "torch.mul",
           ast.Mod: "torch.remainder", ast.FloorDiv: "torch.floor_divide"}
 COMPARE = {ast.Eq: "torch.eq", ast.NotEq: "torch.ne", ast.Lt: "torch.lt", ast.LtE: "torch.le",
            ast.Gt: "torch.gt", ast.GtE: "torch.ge"}
-FIELDS = {"values": 0, "indices": 1}
+FIELDS = {"values": 0, "indices": 1, "eigenvalues": 0, "eigenvectors": 1}
 FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 

@@ -12,7 +12,7 @@ def row(name, code, inputs, variants=None, shapes=()):
 
 # Rows whose gradient by convention is that of a symmetric input, or that of what a log-softmax
 # made: differences of results do not show it.
-NO_DIFFERENCES = {"cholesky", "ctc_loss"}
+NO_DIFFERENCES = {"cholesky", "ctc_loss", "eigvalsh (upper)", "eigh", "eigh (product)"}
 
 # The runtime does not have these second gradients.
 NO_SECOND = ("grid_sample",)
@@ -460,6 +460,27 @@ row("solve", "torch.linalg.solve(a, b)", "a=spd:3,3 b=3,2", "a+b")
 row("det", "torch.linalg.det(x)", "x=spd:3,3")
 row("cholesky", "torch.linalg.cholesky(x)", "x=spd:3,3")
 row("svdvals", "torch.linalg.svdvals(x)", "x=3,4")
+row("eigvalsh", "torch.linalg.eigvalsh(x @ x.mT)", "x=3,3", "x none", ("x=2,4,4",))
+row("eigvalsh (upper)", "torch.linalg.eigvalsh(x, UPLO='U')", "x=3,3")
+row("eigh", "torch.linalg.eigh(x).eigenvalues", "x=3,3")
+row("eigh (product)", "v = torch.linalg.eigh(x).eigenvectors\n(v * v) @ v.mT.abs()", "x=3,3")
+row("solve_triangular", "torch.linalg.solve_triangular(a + 3, b, upper=False)", "a=u:3,3 b=3,2", "a+b a b")
+row("solve_triangular (batch)", "torch.linalg.solve_triangular(a + 3, b, upper=True)", "a=u:3,3 b=2,3,2", "a+b")
+row("solve_triangular (right)", "torch.linalg.solve_triangular(a + 3, b, upper=True, left=False)",
+    "a=u:2,3,3 b=4,3", "a+b")
+row("solve_triangular (unit)",
+    "torch.linalg.solve_triangular(a, b, upper=False, unitriangular=True)", "a=3,3 b=3,2", "a+b")
+row("cholesky_solve", "torch.cholesky_solve(b, (a + 1).tril())", "b=3,2 a=u:3,3", "a+b a b")
+row("cholesky_solve (upper)", "torch.cholesky_solve(b, (a + 1).triu(), upper=True)", "b=3,2 a=u:2,3,3", "a+b")
+for order in ("'fro'", "'nuc'", "2", "-2", "1", "-1"):
+    row("matrix_norm (%s)" % order, "torch.linalg.matrix_norm(x, %s)" % order, "x=2,3,4")
+row("matrix_norm (dims)", "torch.linalg.matrix_norm(x, 1, (2, 0), keepdim=True)", "x=2,3,4")
+row("matrix_norm (dims, nuclear)", "torch.linalg.matrix_norm(x, 'nuc', (1, 0), keepdim=True)", "x=2,3,4")
+row("linalg.norm (2)", "torch.linalg.norm(x, 2)", X, "x", ("x=5",))
+row("norm (nuclear)", "x.norm('nuc')", X)
+row("kron", "torch.kron(x, y)", "x=2,3 y=3,2", "x+y x", ("x=3 y=2,2", "x=2,1,2 y=3"))
+row("standard_gamma", "torch._standard_gamma(x)", U, "none x", ("x=u:40",))
+row("sample_dirichlet", "torch._sample_dirichlet(x * 3)", U, "none", ("x=u:6,5",))
 row("trace", "torch.trace(x)", "x=3,3")
 
 # Factories: nothing requires grad, but shapes, dtypes and bytes are PyTorch's

@@ -626,15 +626,6 @@ def matrix_power(input, n):
     return result
 
 
-def kron(input, other):
-    dims = max(input.dim(), other.dim())
-    a = [1] * (dims - input.dim()) + list(input.shape)
-    b = [1] * (dims - other.dim()) + list(other.shape)
-    left = input.reshape([n for size in a for n in (size, 1)])
-    right = other.reshape([n for size in b for n in (1, size)])
-    return (left * right).reshape([m * n for m, n in zip(a, b)])
-
-
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
     right = right or side == "right"
     single = not isinstance(input, Tensor)
