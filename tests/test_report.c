@@ -529,7 +529,8 @@ START_TEST(amounts_are_readable)
 	amount_count(&out, 1234567);
 	amount_count(&out, 0);
 	amount_count(&out, 1000);
-	ck_assert_str_eq(text_chars(&out), "1,234,56701,000");
+	amount_count(&out, UINT64_MAX);
+	ck_assert_str_eq(text_chars(&out), "1,234,56701,00018,446,744,073,709,551,615");
 }
 END_TEST
 
