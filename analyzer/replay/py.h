@@ -383,6 +383,8 @@ struct val rp_call0(struct vm *vm, struct val fn);
 struct val rp_call1(struct vm *vm, struct val fn, struct val a);
 struct val rp_call2(struct vm *vm, struct val fn, struct val a, struct val b);
 struct val native_new(struct vm *vm, const struct native_def *def, struct val bound);
+/* The result of a function that wanted something else than the stand-in it was given. */
+struct val stood_in(struct vm *vm, const struct str *function);
 /* `defs` end with a NULL name and stay. What is offered later hides what was before. */
 void native_offer(struct vm *vm, struct native_offer **offers, const struct native_def *defs);
 /* Moves one into the namespace; borrowed, PY_NULL: not offered. */

@@ -205,8 +205,29 @@ static struct val native_sorted(struct vm *vm, struct native *fn, struct val *a,
 	return result;
 }
 
-static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
-                              struct dict *kw)
+static bool any_unknown(const struct val *a, uint32_t n, const struct dict *kw)
+{
+	uint32_t at = 0;
+	const struct dict_entry *e;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (is_kind(a[i], K_UNKNOWN))
+			return true;
+	while (kw && (e = dict_next(kw, &at)))
+		if (is_kind(e->value, K_UNKNOWN))
+			return true;
+	return false;
+}
+
+struct val stood_in(struct vm *vm, const struct str *function)
+{
+	exc_clear(vm);
+	vm_stand_in(vm, "%s()", function->at);
+	return vm->halt ? val_null() : unknown_new(vm, "%s()", function->at);
+}
+
+static struct val native_run(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
+                             struct dict *kw)
 {
 	struct val result = val_null();
 	struct native_call here = {fn, vm->native_stack};
@@ -229,6 +250,17 @@ static struct val native_call(struct vm *vm, struct native *fn, struct val *a, u
 		result = fits_exactly(fn->parsed, n, kw) ? fn->def->fn(vm, a, n)
 		                                         : native_sorted(vm, fn, a, n, kw);
 	vm->native_stack = here.outer;
+	return result;
+}
+
+static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
+                              struct dict *kw)
+{
+	const struct val result = native_run(vm, fn, a, n, kw);
+
+	if (is_null(result) && !vm->halt && exc_is(vm, TY_TypeError) && any_unknown(a, n, kw) &&
+	    vm->frame && !vm->frame->code->library)
+		return stood_in(vm, fn->name);
 	return result;
 }
 

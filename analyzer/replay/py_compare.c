@@ -413,6 +413,8 @@ int rp_contains(struct vm *vm, struct val box, struct val v)
 		return is_null(vm->exc) ? 0 : -1;
 	}
 	if (is_kind(box, K_STR)) {
+		if (is_kind(v, K_UNKNOWN))
+			return 0;
 		if (!arg_str(vm, v, "'in <string>' requires string as left operand"))
 			return -1;
 		return memmem(AS(str, box)->at, AS(str, box)->length, AS(str, v)->at,

@@ -433,6 +433,18 @@ static enum step step_one(struct run *run, struct frame *f, const struct code_in
 
 static struct frame *leave_frame(struct run *run, struct frame *f);
 
+/* A function of the library that the program gave a stand-in where it wants something else. */
+static bool refuses_stand_in(struct vm *vm, const struct frame *f)
+{
+	if (!f->code->library || f->entry || f->caller->code->library ||
+	    !exc_is(vm, TY_TypeError) || !is_null(f->made))
+		return false;
+	for (uint32_t i = 0; i < f->code->nparams; i++)
+		if (is_kind(f->slots[f->code->params[i].slot], K_UNKNOWN))
+			return true;
+	return false;
+}
+
 /* Looks for a handler from the innermost frame on; NULL: it leaves the loop. */
 static struct frame *unwind(struct run *run, struct frame *f)
 {
@@ -452,6 +464,10 @@ static struct frame *unwind(struct run *run, struct frame *f)
 			default:
 				return vm->frame;
 			}
+		}
+		if (!handler && !vm->halt && refuses_stand_in(vm, f)) {
+			run->result = stood_in(vm, f->code->name);
+			return leave_frame(run, f);
 		}
 		f->line = code_line(f->code, f->pc - 1);
 		for (uint32_t i = 0; i < f->code->nregs; i++)

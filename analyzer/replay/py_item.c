@@ -203,6 +203,12 @@ static struct val stand_in_item(struct vm *vm, struct val o, struct val index)
 	return is_null(v) ? unknown_item(vm, AS(unknown, o), index) : v;
 }
 
+static bool is_sequence(struct val o)
+{
+	return is_kind(o, K_LIST) || is_kind(o, K_TUPLE) || is_kind(o, K_STR) ||
+	       is_kind(o, K_BYTES) || is_kind(o, K_RANGE);
+}
+
 /* PY_NULL without an exception: it cannot be indexed. */
 static struct val object_item(struct vm *vm, struct val o, struct val index)
 {
@@ -210,9 +216,8 @@ static struct val object_item(struct vm *vm, struct val o, struct val index)
 
 	if (is_null(fn) && is_null(vm->exc)) {
 		/* A stand-in as index picks an element that is there. */
-		if (is_kind(index, K_UNKNOWN) && (is_kind(o, K_LIST) || is_kind(o, K_TUPLE)) &&
-		    AS(list, o)->count)
-			return ref(AS(list, o)->at[0]);
+		if (is_kind(index, K_UNKNOWN) && is_sequence(o) && rp_length(vm, o) > 0)
+			return builtin_item(vm, o, val_int(0));
 		v = builtin_item(vm, o, index);
 		if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 			return v;
