@@ -228,6 +228,23 @@ layer("LSTMCell(5, 6)", "2, 5", result="out[0]")
 layer("MultiheadAttention(8, 2, batch_first=True)", "2, 5, 8", call="layer(x, x, x)", result="out[0]")
 layer("MultiheadAttention(8, 2, batch_first=True)", "2, 5, 8", call="layer(x, x, x, need_weights=False)",
       result="out[0]", note="without weights")
+ATTENTION = "layer(x, y, y%s)"
+for made, more, note in (("bias=False", "", "no bias"), ("add_bias_kv=True", "", "bias of keys"),
+                         ("add_zero_attn=True", "", "zeros"), ("dropout=0.1", "", "dropout"),
+                         ("dropout=0.1", ", need_weights=False", "dropout, without weights"),
+                         ("", ", average_attn_weights=False", "weights of heads"),
+                         ("", ", attn_mask=torch.zeros(5, 4)", "mask"),
+                         ("", ", attn_mask=torch.ones(5, 4).tril() == 0, need_weights=False", "mask of bools"),
+                         ("", ", key_padding_mask=torch.tensor([[False] * 4, [False, False, True, True]])", "padding"),
+                         ("add_bias_kv=True, add_zero_attn=True",
+                          ", attn_mask=torch.zeros(5, 4), key_padding_mask=torch.zeros(2, 4), need_weights=False",
+                          "all of it")):
+    layer("MultiheadAttention(8, 2%s)" % (made and ", " + made), "5, 2, 8", "4, 2, 8", call=ATTENTION % more,
+          result="out[0]", note=note)
+layer("MultiheadAttention(8, 2, kdim=6, vdim=4)", "5, 2, 8", "4, 2, 6", "4, 2, 4", result="out[0]", note="other sizes")
+layer("MultiheadAttention(8, 2)", "5, 8", "4, 8", call=ATTENTION % "", result="out[0]", note="no batch")
+layer("MultiheadAttention(8, 2)", "5, 2, 8", result="out[0]", note="causal",
+      call="layer.eval()(x, x, x, attn_mask=torch.ones(5, 5).triu(1) > 0, is_causal=True, need_weights=False)")
 layer("TransformerEncoderLayer(8, 2, 16, batch_first=True)", "2, 5, 8")
 layer("TransformerEncoderLayer(8, 2, 16, norm_first=True, activation='gelu')", "5, 2, 8", note="norm first")
 layer("TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)", "5, 2, 8")

@@ -3,9 +3,29 @@ import _torch
 import torch
 
 
-def multi_head_attention_forward(*args, **kwargs):
-    made = _torch.op("F.multi_head_attention_forward", args, kwargs)
+def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias,
+                                 bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias,
+                                 training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
+                                 use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None,
+                                 v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True,
+                                 is_causal=False):
+    if static_k is not None or static_v is not None:
+        _support.unknown("multi_head_attention_forward with static keys")
+    if use_separate_proj_weight:
+        in_proj_weight = [q_proj_weight, k_proj_weight, v_proj_weight]
+    if is_causal and key_padding_mask is None and not need_weights:
+        attn_mask = None
+    made = _torch.op("F.multi_head_attention_forward", (
+        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
+        dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask),
+        {"average_attn_weights": average_attn_weights, "is_causal": is_causal and attn_mask is None})
     return made if isinstance(made, tuple) else (made, None)
+
+
+def _canonical_mask(mask, dtype):
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros_like(mask, dtype=dtype).masked_fill_(mask, -torch.inf)
 
 
 def sigmoid(input):
