@@ -53,6 +53,33 @@ static const char uses[] = "import torch\n"
                            "for i in range(9):\n"
                            "    kept.append(twice(torch.ones(4, requires_grad=True)))\n";
 
+static const char engine[] = "def fit(weight, rows, kept):\n"
+                             "    for x in rows:\n"
+                             "        loss = (weight * x).sum()\n"
+                             "        loss.backward()\n"
+                             "        kept.append(loss)\n";
+
+/* The loop that fills the rows is not the one that trains. */
+static const char driver[] = "import torch\n"
+                             "from engine import fit\n"
+                             "weight, rows = torch.ones(3, requires_grad=True), []\n"
+                             "for i in range(20):\n"
+                             "    rows.append(torch.ones(3))\n"
+                             "fit(weight, rows, [])\n";
+
+static const char trains[] = "import torch\n"
+                             "from engine import fit\n"
+                             "weight = torch.ones(3, requires_grad=True)\n"
+                             "fit(weight, [torch.ones(3)], [])\n"
+                             "for i in range(20):\n"
+                             "    (weight * 2).sum().backward()\n";
+
+static const char infers[] = "import torch\n"
+                             "import engine\n"
+                             "rows = []\n"
+                             "for i in range(20):\n"
+                             "    rows.append(torch.ones(3))\n";
+
 static const char loop_book[] = "{\"cells\": [{\"cell_type\": \"code\", \"metadata\": {}, "
                                 "\"source\": [\"import torch\\n\"]},\n"
                                 "{\"cell_type\": \"code\", \"metadata\": {}, \"source\": "
@@ -72,6 +99,10 @@ static void enter(void)
 	temp_tree_add_text("raises.py", raises);
 	temp_tree_add_text("sub/uses.py", uses);
 	temp_tree_add_text("sub/part.py", "def twice(x):\n    return x * 2\n");
+	temp_tree_add_text("sub/engine.py", engine);
+	temp_tree_add_text("sub/driver.py", driver);
+	temp_tree_add_text("sub/trains.py", trains);
+	temp_tree_add_text("sub/infers.py", infers);
 	temp_tree_add_text("loop.ipynb", loop_book);
 	temp_tree_add_text("clean.py", "import torch\n\nprint(torch.ones(3).sum().item())\n");
 	temp_tree_add_text("notes.txt", "hello\n");
@@ -108,6 +139,20 @@ static const struct {
         {"replay blind.py", 0, "stood in for: module nowhere", NULL, NULL},
         {"replay blind.py --assert flat", 2, "flat: cannot be told", NULL, NULL},
         {"replay sub/uses.py", 0, "sub/part.py:2", NULL, NULL},
+        {"replay sub/driver.py", 0,
+         "sub/engine.py:2: `for x in rows:` in fit, replayed 12 steps, run by sub/driver.py", NULL,
+         NULL},
+        {"replay sub/driver.py", 0, "sub/engine.py:5  `kept.append(loss.detach())`", NULL, NULL},
+        {"replay sub/driver.py --format json", 0,
+         "\"filename\": \"sub/driver.py\",\n  \"loop\": {\n    \"filename\": "
+         "\"sub/engine.py\",\n    \"line\": 2",
+         NULL, NULL},
+        {"replay sub/driver.py --format html", 0, "run by sub/driver.py", NULL, NULL},
+        {"replay sub/driver.py:4", 0, "sub/driver.py:4: `for i in range(20):`", "run by", NULL},
+        {"replay sub/trains.py", 0, "sub/trains.py:5: `for i in range(20):`", "run by", NULL},
+        {"replay sub/infers.py", 0, "sub/infers.py:4: `for i in range(20):`", "run by", NULL},
+        {"memory sub/driver.py", 0,
+         "sub/engine.py:2: `for x in rows:`, step 3, run by sub/driver.py", NULL, NULL},
         {"replay loop.ipynb:4:3", 2, NULL, NULL, "loop.ipynb has no line 3 in a code cell 4"},
         {"replay loop.ipynb:1", 2, NULL, NULL, "name the cell, too, as in loop.ipynb:3:1"},
         {"replay loop.ipynb:2:2", 0, "loop.ipynb:cell 2:1: `for i in range(9):`", NULL, NULL},

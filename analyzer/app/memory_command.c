@@ -10,14 +10,6 @@
 
 enum { STEPS = 3 }; /* optimizers make their state in the first */
 
-static struct replay_request request_for(struct program *program)
-{
-	struct replay_request request = program_request(program);
-
-	request.iterations = STEPS;
-	return request;
-}
-
 static struct span loop_span(const struct source *source, const struct replay_result *result)
 {
 	return (struct span){source_line_span(source, result->loop_line - 1).start,
@@ -28,9 +20,12 @@ static struct span loop_span(const struct source *source, const struct replay_re
 static bool replay_variant(struct program *program, const struct variant *variant,
                            const struct replay_result *before, struct replay_result *result)
 {
-	struct replay_request request = request_for(program);
+	const struct source *source = program_loop_source(program, before);
+	struct replay_request request = program_request_again(program, before);
 
-	*result = fix_replay(&request, program->source, &variant->edits, before, &program->syntax);
+	request.iterations = STEPS;
+	*result = fix_replay(&request, source, &variant->edits, before,
+	                     program_syntax(program, source));
 	return result->count == before->count && !result->error &&
 	       result->samples[result->count - 1].peak_bytes !=
 	               before->samples[before->count - 1].peak_bytes;
@@ -39,10 +34,12 @@ static bool replay_variant(struct program *program, const struct variant *varian
 static void find_changes(struct program *program, struct footprint *footprint)
 {
 	const struct replay_result *before = footprint->result;
+	const struct source *source = footprint->source;
 	variant_list variants = {0};
 	struct footprint_change *changes;
 
-	vary(&program->arena, &program->syntax, loop_span(program->source, before), &variants);
+	vary(&program->arena, program_syntax(program, source), loop_span(source, before),
+	     &variants);
 	changes = arena_array(&program->arena, struct footprint_change, variants.count + 1);
 	footprint->changes = changes;
 	for (uint32_t i = 0; i < variants.count; i++) {
@@ -56,16 +53,19 @@ static void find_changes(struct program *program, struct footprint *footprint)
 
 static int print_footprint(struct app *app, struct program *program)
 {
-	struct replay_request request = request_for(program);
-	const struct replay_result result = replay_run(&request);
+	struct replay_request request = program_request(program);
+	struct replay_result result;
 	struct text out = {.arena = &app->arena};
 	struct footprint footprint = {
 	        .result = &result,
-	        .source = program->source,
+	        .program = program->source,
 	        .version = GRAPHLINT_VERSION,
 	        .color = app_has_color(app),
 	};
 
+	request.iterations = STEPS;
+	result = replay_run(&request);
+	footprint.source = program_loop_source(program, &result);
 	if (!result.count)
 		return app_fail("%s: %s", program->source->path,
 		                !result.loop_line ? "there is no loop to replay"

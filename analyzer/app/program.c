@@ -131,6 +131,7 @@ bool program_open(struct app *app, struct program *program, const char *operand)
 void program_close(struct program *program)
 {
 	front_syntax_release(&program->syntax);
+	front_syntax_release(&program->elsewhere);
 	if (program->project) {
 		project_close(program->project);
 		thread_pool_close(program->pool);
@@ -146,6 +147,32 @@ static const struct ir_module *find_module(void *data, const char *name, bool *i
 	return project_import_module(program->project, program->file, name, is_package);
 }
 
+static bool calls_backward(const struct ir_module *module)
+{
+	for (uint32_t f = 1; f < module->funcs.count; f++) {
+		const struct ir_func *func = module->funcs.at[f];
+
+		for (uint32_t i = 1; i < func->insts.count; i++)
+			if (func->insts.at[i].op == OP_load_attr &&
+			    sym_is((sym_id){func->insts.at[i].name}, SYM_backward))
+				return true;
+	}
+	return false;
+}
+
+/* Whether a loop of what it imports may be the one that trains. */
+static bool may_train_elsewhere(const struct program *program)
+{
+	for (uint32_t i = 0; i < project_file_count(program->project); i++) {
+		const struct project_file *file = project_file_at(program->project, i);
+
+		if (file != program->file && file->lowered.module &&
+		    calls_backward(file->lowered.module))
+			return true;
+	}
+	return false;
+}
+
 struct replay_request program_request(struct program *program)
 {
 	return (struct replay_request){
@@ -153,10 +180,39 @@ struct replay_request program_request(struct program *program)
 	        .names = program->names,
 	        .module = program->file->lowered.module,
 	        .line = program->line,
+	        .search = may_train_elsewhere(program),
 	        .iterations = REPLAY_STEPS,
 	        .find_module = find_module,
 	        .data = program,
 	};
+}
+
+struct replay_request program_request_again(struct program *program,
+                                            const struct replay_result *result)
+{
+	struct replay_request request = program_request(program);
+
+	if (result->loop_module && result->loop_module != request.module)
+		request.loops = result->loop_module;
+	request.search = false;
+	return request;
+}
+
+const struct source *program_loop_source(const struct program *program,
+                                         const struct replay_result *result)
+{
+	return result->loop_module ? result->loop_module->source : program->source;
+}
+
+struct front_syntax *program_syntax(struct program *program, const struct source *source)
+{
+	if (source == program->source)
+		return &program->syntax;
+	if (program->elsewhere.source != source) {
+		front_syntax_release(&program->elsewhere);
+		program->elsewhere = (struct front_syntax){.source = source};
+	}
+	return &program->elsewhere;
 }
 
 const finding_list *program_findings(struct app *app, struct program *program)

@@ -38,23 +38,22 @@ static struct replay_result replay(struct app *app, struct program *program)
 /* fixes */
 
 /* A loop of the program that is not the measured one does not come by there. */
-static bool comes_by(const struct program *program, const struct replay_result *result,
+static bool comes_by(const struct source *source, const struct replay_result *result,
                      const struct finding_driver *driver)
 {
 	const uint32_t line = source_line_at(driver->source, driver->span.start) + 1;
 
-	return driver->source != program->source ||
-	       (line >= result->loop_line && line <= result->loop_end);
+	return driver->source != source || (line >= result->loop_line && line <= result->loop_end);
 }
 
 /* Habits need no curve. */
-static bool is_about(const struct finding *finding, const struct program *program,
+static bool is_about(const struct finding *finding, const struct source *source,
                      const struct replay_result *result)
 {
-	bool is_driven = finding->source == program->source;
+	bool is_driven = finding->source == source;
 
 	for (uint32_t i = 0; i < finding->drivers.count; i++)
-		is_driven |= comes_by(program, result, &finding->drivers.at[i]);
+		is_driven |= comes_by(source, result, &finding->drivers.at[i]);
 	return is_driven && finding->severity > SEVERITY_INFO;
 }
 
@@ -66,14 +65,14 @@ static void find_fixes(struct app *app, struct program *program, struct curve *c
 	struct fix_search *search = arena_new(&program->arena, struct fix_search);
 
 	*search = (struct fix_search){
-	        .request = program_request(program),
+	        .request = program_request_again(program, curve->result),
 	        .before = curve->result,
 	        .findings = about,
 	        .most_replays = MOST_REPLAYS,
 	        .syntax = &program->syntax,
 	};
 	for (uint32_t i = 0; i < found->count; i++) {
-		if (is_about(&found->at[i], program, curve->result))
+		if (is_about(&found->at[i], curve->source, curve->result))
 			about[search->count++] = &found->at[i];
 	}
 	fix_search(search);
@@ -204,7 +203,8 @@ static int print_curve(struct app *app, struct program *program, const struct cl
 	struct text out = {.arena = &app->arena};
 	struct curve curve = {
 	        .result = result,
-	        .source = program->source,
+	        .source = program_loop_source(program, result),
+	        .program = program->source,
 	        .version = GRAPHLINT_VERSION,
 	        .memory_bytes = settings_number(&app->settings, OPTION_memory),
 	        .claim = claim->text,

@@ -211,7 +211,7 @@ static void finder_open(struct finder *f, struct intern *names, const struct ir_
 	memset(f, 0, sizeof(*f));
 	f->module = module;
 	f->names = names;
-	f->backward = intern_text(names, "backward", 8).n;
+	f->backward = SYM_backward;
 	f->grad = intern_text(names, "grad", 4).n;
 	f->autograd = intern_text(names, "autograd", 8).n;
 	f->nn = intern_text(names, "nn", 2).n;

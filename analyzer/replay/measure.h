@@ -16,6 +16,11 @@ enum {
 
 struct assumptions;
 
+struct found_loop {
+	const struct ir_module *module; /* NULL: none */
+	uint32_t line;
+};
+
 struct id_set {
 	uint64_t *at; /* open addressing, id + 1 */
 	uint32_t mask, count;
@@ -34,6 +39,7 @@ struct replay {
 	const struct replay_request *request;
 	struct replay_result *result;
 	struct assumptions *assumptions;
+	struct found_loop *found; /* it only looks for the loop; NULL: it measures */
 	uint64_t led; /* places that conditions lead to */
 	struct vm *vm;
 	const struct ir_module *module; /* whose loop is measured */
@@ -96,6 +102,9 @@ struct val entry_run(struct replay *r);
 bool entry_trains(const struct replay_loop *loop);
 func_id entry_function_at(const struct ir_module *ir, uint32_t line);
 void take_sample(struct replay *r); /* replay.c */
+
+/* --- search.c */
+void search_open(struct replay *r); /* the machine ends at its first backward */
 
 /* --- places.c */
 void places_open(struct replay *r);

@@ -319,6 +319,7 @@ static void choose_loop(struct replay *r, struct arena *scratch)
 		return;
 	r->header = ir_func_get(r->module, r->loop->func)->loops.at[r->loop->loop.n].header;
 	r->rare_every = request->rare ? replay_rare_steps(r->module, r->loop) : 0;
+	r->result->loop_module = r->module;
 	r->result->loop_line = r->loop->line;
 	r->result->loop_end = r->loop->end_line;
 	r->result->loop_kind = r->loop->kind;
@@ -379,6 +380,8 @@ static void vm_start(struct replay *r, enum replay_attempt attempt)
 		r->vm->watched_header = r->header;
 	}
 	places_open(r);
+	if (r->found)
+		search_open(r);
 }
 
 /* Why it ended says whether another attempt has to be made. */
@@ -396,7 +399,7 @@ static enum vm_halt attempt_run(struct replay *r, enum replay_attempt attempt)
 	/* What went wrong may have gone wrong for want of a number. */
 	if (r->vm->lazy && r->vm->asked && !is_null(r->vm->exc))
 		halt = VM_HALT_VALUES;
-	if (!result->chain_count && halt != VM_HALT_VALUES)
+	if (!result->chain_count && halt != VM_HALT_VALUES && !r->found)
 		measure_chain(r);
 	keep_error(r);
 	unref(r->vm, v);
@@ -489,8 +492,44 @@ static bool go_on(struct replay *r, enum vm_halt halt, enum replay_attempt *atte
 	return true;
 }
 
-struct replay_result replay_run(const struct replay_request *request)
+/* Sets the loop of the request to the one that the program trains in. */
+static void search_loop(struct replay_request *request)
 {
+	struct replay_result nothing = {.exact = true};
+	struct assumptions assumptions = {0};
+	struct found_loop found = {0};
+	struct replay r = {.request = request,
+	                   .module = request->module,
+	                   .result = &nothing,
+	                   .assumptions = &assumptions,
+	                   .found = &found};
+
+	if (attempt_run(&r, REPLAY_WITHOUT_NUMBERS) == VM_HALT_VALUES && !found.module)
+		attempt_run(&r, REPLAY_WITH_NUMBERS);
+	assumed_release(&assumptions);
+	if (!found.module)
+		return;
+	request->loops = found.module == request->module ? NULL : found.module;
+	request->line = found.line;
+}
+
+/* The main loop of the program, or the one elsewhere that it trains in. */
+static void choose_measured(struct replay *r, struct replay_request *request, struct arena *scratch)
+{
+	r->module = request->loops ? request->loops : request->module;
+	choose_loop(r, scratch);
+	if (!request->search || request->line || request->loops || entry_trains(r->loop))
+		return;
+	request->search = false;
+	search_loop(request);
+	if (request->line)
+		choose_measured(r, request, scratch);
+}
+
+struct replay_result replay_run(const struct replay_request *asked)
+{
+	struct replay_request located = *asked;
+	const struct replay_request *request = &located;
 	struct replay_result result = {0}, before = {0};
 	struct assumptions assumptions = {0};
 	struct replay r = {0};
@@ -505,11 +544,10 @@ struct replay_result replay_run(const struct replay_request *request)
 		result = (struct replay_result){.exact = true, .attempt = attempt, .led = r.led};
 		assumptions.nodes.count = 0;
 		r = (struct replay){.request = request,
-		                    .module = request->loops ? request->loops : request->module,
 		                    .result = &result,
 		                    .assumptions = &assumptions,
 		                    .led = r.led};
-		choose_loop(&r, &scratch);
+		choose_measured(&r, &located, &scratch);
 		halt = attempt_run(&r, attempt);
 		judge(&r);
 	} while (go_on(&r, halt, &attempt));

@@ -167,6 +167,14 @@ void curve_heading(const struct source *source, uint32_t line, bool color, struc
 	text_add_char(out, '`');
 }
 
+void curve_run_by(const struct source *source, const struct source *program, struct text *out)
+{
+	if (source == program)
+		return;
+	text_add_chars(out, ", run by ");
+	show_text(out, program->path);
+}
+
 void curve_bytes_verdict(const struct replay_result *result, struct text *out)
 {
 	add_verdict(result, &result->bytes, true, out);

@@ -15,7 +15,8 @@ enum { CURVE_LEAST_STEPS = 4 };
 
 struct curve {
 	const struct replay_result *result;
-	const struct source *source;
+	const struct source *source;  /* with the loop */
+	const struct source *program; /* that was run */
 	const char *version;
 	uint64_t memory_bytes; /* for "lasts N steps"; 0: not told */
 	const char *claim;     /* of --assert; NULL: none */
@@ -60,8 +61,10 @@ bool curve_is_of_calls(const struct replay_result *result);
 const char *curve_line(const struct source *source, uint32_t line, struct arena *arena);
 /* "train.py:8", "nb.ipynb:cell 3:5" */
 void curve_place(const struct source *source, uint32_t line, struct text *out);
-/* The place and the line that was replayed. */
+/* The place and the line that was replayed, and the file that was run, if it is another. */
 void curve_heading(const struct source *source, uint32_t line, bool color, struct text *out);
+/* ", run by train.py", unless the loop is there. */
+void curve_run_by(const struct source *source, const struct source *program, struct text *out);
 /* "linear, +44.0 KiB per step" */
 void curve_bytes_verdict(const struct replay_result *result, struct text *out);
 void curve_nodes_verdict(const struct replay_result *result, struct text *out);

@@ -72,9 +72,12 @@ static void add_head(const struct curve *curve, struct text *out)
 	add_escaped(&place, out);
 	text_add_chars(out, "</h1>\n<div class=\"soft\"><code>");
 	place_escape_xml(curve_line(curve->source, result->loop_line, out->arena), out);
+	text_add_chars(&count, "replayed for ");
 	amount_of(&count, result->count, "step", "steps");
-	text_print(out, "</code> &nbsp;replayed for %s</div>\n<div class=\"chips\">\n",
-	           text_chars(&count));
+	curve_run_by(curve->source, curve->program, &count);
+	text_add_chars(out, "</code> &nbsp;");
+	add_escaped(&count, out);
+	text_add_chars(out, "</div>\n<div class=\"chips\">\n");
 	add_verdicts(result, out);
 	add_mode(curve, out);
 	text_add_chars(out, "</div>\n");

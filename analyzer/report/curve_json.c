@@ -67,6 +67,7 @@ static void add_loop(struct emitter *json, const struct curve *curve)
 		return;
 	}
 	emit_open_object(json, "loop");
+	emit_text(json, "filename", curve->source->path);
 	add_row(json, "line", curve->source, result->loop_line);
 	emit_optional(json, "kind", result->loop_kind);
 	emit_optional(json, "function", curve_is_of_calls(result) ? NULL : result->loop_function);
@@ -151,7 +152,7 @@ void curve_json(const struct curve *curve, struct text *out)
 
 	emit_open_object(&json, NULL);
 	emit_text(&json, "version", curve->version);
-	emit_text(&json, "filename", curve->source->path);
+	emit_text(&json, "filename", curve->program->path);
 	add_loop(&json, curve);
 	add_measured(&json, curve->result);
 	add_holders(&json, curve);

@@ -348,6 +348,7 @@ static void add_heading(const struct curve *curve, struct text *out)
 		text_add_chars(out, ", replayed ");
 		amount_of(out, result->count, "step", "steps");
 	}
+	curve_run_by(curve->source, curve->program, out);
 	text_add_chars(out, "\n\n");
 }
 

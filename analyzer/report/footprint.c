@@ -82,7 +82,9 @@ void footprint_text(const struct footprint *footprint, struct text *out)
 	const struct replay_result *result = footprint->result;
 
 	curve_heading(footprint->source, result->loop_line, footprint->color, out);
-	text_print(out, ", step %u\n\n", result->count);
+	text_print(out, ", step %u", result->count);
+	curve_run_by(footprint->source, footprint->program, out);
+	text_add_chars(out, "\n\n");
 	add_kinds(footprint, out);
 	if (footprint->change_count)
 		add_head(footprint, "what would change it", "peak", "difference", out);
