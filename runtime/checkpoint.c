@@ -41,11 +41,15 @@ void ag_checkpoint_visit(const struct ag_node *n, ag_visit_fn *visit, void *walk
 		cp->closure.visit(cp->closure.data, visit, walk);
 }
 
+/* An object of Python's, whoever holds it. */
 static struct ag_tensor *rng_state(struct ag_ctx *ctx)
 {
 	int64_t bytes = AG_RANDOM_STATE_BYTES;
+	struct ag_tensor *state = ag_make(ctx, AG_U8, 1, &bytes, false);
 
-	return ag_make(ctx, AG_U8, 1, &bytes, false);
+	if (state)
+		state->shown = true;
+	return state;
 }
 
 struct ag_checkpoint *ag_checkpoint_new(struct ag_ctx *ctx, ag_checkpoint_fn *run,

@@ -139,8 +139,7 @@ def write(file, rows, left_out, layers):
 
 
 # Not equal yet; one that has become equal fails until it is taken out.
-KNOWN_TO_DIFFER = ("fixtures/graph-accumulator/bad.py", "fixtures/replay/torch_checkpoint.py",
-                   "fixtures/replay/torch_functions.py")
+KNOWN_TO_DIFFER = ()
 
 
 def main():

@@ -99,6 +99,11 @@ class Walk:
                 self.storages[storage._cdata] = storage.nbytes()
         return [o for o in (tensor._grad, tensor._base, tensor.grad_fn) if o is not None]
 
+    def has_renewed(self):
+        """Asking a view for its grad_fn makes a new one where the memory has changed; what it had
+        before is among the objects yet, and goes with the walk."""
+        return any(type(node).__name__ == "AsStridedBackward0" for node in self.nodes.values())
+
     @staticmethod
     def parts(tensor):
         if tensor.layout is torch.sparse_coo:
@@ -112,7 +117,17 @@ class Walk:
         found = [n for n, _ in node.next_functions if n is not None]
         if isinstance(getattr(node, "variable", None), torch.Tensor):
             found.append(node.variable)
-        return found + (self.saved(node) if self.reads_saved() else [])
+        return found + (self.saved(node) if self.reads_saved() else self.packed(node))
+
+    @staticmethod
+    def packed(node):
+        """Of what is saved what no hook has turned into something else."""
+        found = []
+        for name in dir(type(node)):
+            with contextlib.suppress(RuntimeError):
+                if name.startswith("_raw_saved_"):
+                    found += as_list(getattr(node, name))
+        return [raw.data for raw in found if isinstance(getattr(raw, "data", None), torch.Tensor)]
 
     @staticmethod
     def saved(node):
@@ -170,6 +185,9 @@ class Meter:
         with torch.profiler.record_function("%s%d" % (MARK, len(self.rows))):
             pass
         walk = Walk(lambda: not self.hooked)
+        if walk.has_renewed():
+            del walk
+            walk = Walk(lambda: not self.hooked)
         self.rows.append((len(walk.storages), len(walk.tensors), len(walk.nodes)))
 
     def bytes(self):
