@@ -147,19 +147,21 @@ struct ag_module *ag_module_retain(struct ag_module *m)
 	return m;
 }
 
-void ag_module_release(struct ag_module *m)
+static void bury(struct ag_module *m, struct ag_module **dead)
+{
+	if (!m || --m->refs)
+		return;
+	m->next = *dead;
+	*dead = m;
+}
+
+static void module_free(struct ag_module *m)
 {
 	uint32_t i;
 
-	if (!m || --m->refs)
-		return;
 	for (i = 0; i < m->nslots; i++) {
 		free(m->slots[i].name);
 		ag_release(m->slots[i].tensor);
-	}
-	for (i = 0; i < m->nlinks; i++) {
-		free(m->links[i].name);
-		ag_module_release(m->links[i].child);
 	}
 	for (i = 0; i < m->nhooks; i++) {
 		if (m->hooks[i].closure.release)
@@ -173,6 +175,24 @@ void ag_module_release(struct ag_module *m)
 	free(m->signature);
 	free(m->name);
 	free(m);
+}
+
+/* One after the other, however deep they are nested. */
+void ag_module_release(struct ag_module *m)
+{
+	struct ag_module *dead = NULL;
+	uint32_t i;
+
+	bury(m, &dead);
+	while (dead) {
+		m = dead;
+		dead = m->next;
+		for (i = 0; i < m->nlinks; i++) {
+			free(m->links[i].name);
+			bury(m->links[i].child, &dead);
+		}
+		module_free(m);
+	}
 }
 
 const char *ag_module_kind(const struct ag_module *m)

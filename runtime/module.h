@@ -50,6 +50,7 @@ struct ag_module {
 	struct ag_module_link *links;
 	struct ag_module_hook *hooks;
 	uint32_t nslots, nlinks, nhooks;
+	struct ag_module *next; /* of the dead */
 };
 
 const struct ag_module_info *ag_module_info(enum ag_module_id id);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tests/runtime_runner.h"
 #include "tests/suites.h"
@@ -338,6 +339,30 @@ START_TEST(a_small_network_learns)
 }
 END_TEST
 
+enum { DEEP = 50000, SMALL_STACK = 256 * 1024 };
+
+START_TEST(nested_modules_go_in_constant_stack)
+{
+	struct ag_module *m = PLAIN("PReLU"), *outer;
+	struct rlimit stack, small;
+	int i;
+
+	for (i = 0; i < DEEP; i++) {
+		outer = ag_module_container(rt.ctx, "Sequential");
+		ck_assert(ag_module_set_child(rt.ctx, outer, "0", m));
+		ag_module_release(m);
+		m = outer;
+	}
+	ck_assert_int_eq(getrlimit(RLIMIT_STACK, &stack), 0);
+	small = stack;
+	small.rlim_cur = SMALL_STACK;
+	ck_assert_int_eq(setrlimit(RLIMIT_STACK, &small), 0);
+	ag_module_release(m);
+	ck_assert_int_eq(setrlimit(RLIMIT_STACK, &stack), 0);
+	ck_assert_uint_eq(rt_bytes(), 0);
+}
+END_TEST
+
 Suite *runtime_layers_suite(void)
 {
 	Suite *suite = suite_create("runtime_layers");
@@ -353,6 +378,7 @@ Suite *runtime_layers_suite(void)
 	tcase_add_test(tc, trees_name_each_tensor_once);
 	tcase_add_test(tc, copies_have_their_own_data_and_no_gradients);
 	tcase_add_test(tc, half_precision_halves_a_model);
+	tcase_add_test(tc, nested_modules_go_in_constant_stack);
 	tcase_add_test(tc, a_forward_hook_sees_the_output);
 	tcase_add_test(tc, clipping_scales_in_place_and_gives_a_plain_scalar);
 	tcase_add_test(tc, checkpoints_keep_the_square_root);
