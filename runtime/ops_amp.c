@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/frame.h"
-#include "runtime/kernel.h"
+#include "runtime/op.h"
 
 /* False: one of the numbers is no number, or not finite. */
 static bool unscale(struct ag_tensor *grad, double by)
@@ -30,10 +29,13 @@ static double only(const struct ag_tensor *t)
 	return value;
 }
 
-static bool single(struct ag_frame *f, const struct ag_tensor *t, const char *name)
+static bool single(struct ag_frame *f, const struct ag_tensor *t, enum ag_dtype dtype,
+                   const char *name)
 {
-	return t->numel == 1 ||
-	       ag_fail(f->ctx, AG_ERR_RUNTIME, "%s must be a 1-element tensor.", name);
+	if (t->numel != 1)
+		return ag_fail(f->ctx, AG_ERR_RUNTIME, "%s must be a 1-element tensor.", name);
+	return t->dtype == dtype || ag_fail(f->ctx, AG_ERR_RUNTIME, "%s must be %s tensor.", name,
+	                                    dtype == AG_F32 ? "a float" : "an int");
 }
 
 /* self, found_inf, inv_scale */
@@ -42,13 +44,15 @@ bool op_run_amp_unscale(struct ag_frame *f)
 	struct ag_tensor *found = arg_t(f, 1), *by = arg_t(f, 2);
 	uint32_t i, count = arg_list(f, 0);
 
-	if (!single(f, found, "found_inf") || !single(f, by, "inv_scale"))
+	if (!single(f, found, AG_F32, "found_inf") || !single(f, by, AG_F32, "inv_scale"))
 		return false;
 	for (i = 0; i < count; i++) {
 		struct ag_tensor *grad = arg_list_t(f, 0, i);
 
 		if (!grad)
 			continue;
+		if (!ag_need_float(f, grad))
+			return false;
 		ag_bump(grad);
 		if (!ag_ready1(grad, by) || !ag_ready1(found, grad))
 			continue;
@@ -66,8 +70,8 @@ bool op_run_amp_update_scale(struct ag_frame *f)
 	double grown, streak;
 	bool known;
 
-	if (!single(f, scale, "current_scale") || !single(f, tracker, "growth_tracker") ||
-	    !single(f, found, "found_inf"))
+	if (!single(f, scale, AG_F32, "current_scale") ||
+	    !single(f, tracker, AG_I32, "growth_tracker") || !single(f, found, AG_F32, "found_inf"))
 		return false;
 	ag_bump(scale);
 	ag_bump(tracker);

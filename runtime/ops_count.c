@@ -262,6 +262,8 @@ static bool give_kinds(struct ag_frame *f, const struct kinds *k, struct ag_tens
                        int inverse_ndim, const int64_t *inverse_shape)
 {
 	struct ag_tensor *inverse, *counts;
+	/* Of slices the counts lie in memory for as many as there could be. */
+	const int64_t room = arg_none(f, 4) ? k->count : k->rows;
 
 	if (!ag_give(f, out))
 		return false;
@@ -270,9 +272,11 @@ static bool give_kinds(struct ag_frame *f, const struct kinds *k, struct ag_tens
 		ag_put_ints(inverse, k->to);
 	if (arg_b(f, 2) && !ag_give(f, inverse))
 		return false;
-	counts = arg_b(f, 3) ? ag_make(f->ctx, AG_I64, 1, &k->count, true) : NULL;
-	if (counts)
+	counts = arg_b(f, 3) ? ag_make(f->ctx, AG_I64, 1, &room, true) : NULL;
+	if (counts) {
+		ag_set_shape(counts, 1, &k->count, NULL);
 		ag_put_ints(counts, k->times);
+	}
 	return !arg_b(f, 3) || ag_give(f, counts);
 }
 
@@ -299,15 +303,27 @@ static bool slices_fit(struct ag_frame *f, const struct ag_tensor *a, int dim)
 }
 
 /* Slices of one dimension that differ, in order. */
+static struct ag_tensor *moved(struct ag_ctx *ctx, struct ag_tensor *a, int from, int to)
+{
+	struct ag_value v[3] = {ag_arg(a), ag_int(from), ag_int(to)};
+
+	return op_call(ctx, AG_OP_movedim, v, 3);
+}
+
 static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
 {
-	struct ag_tensor *rows = op_contiguous(f->ctx, op_transpose(f->ctx, a, 0, dim)), *out;
-	struct kinds k = {.rows = a->ndim ? a->shape[dim] : 1};
+	struct ag_tensor *rows, *out;
 	int64_t shape[AG_MAX_DIMS], i, c;
+	struct kinds k = {0};
 	bool ok;
 
+	if (!a->ndim)
+		return ag_fail(f->ctx, AG_ERR_INDEX,
+		               "Dimension specified as 0 but tensor has no dimensions");
+	rows = op_contiguous(f->ctx, moved(f->ctx, a, dim, 0));
 	if (!rows || !slices_fit(f, a, dim) || !known(f, rows))
 		return false;
+	k.rows = a->shape[dim];
 	k.width = k.rows ? a->numel / k.rows : 0;
 	k.x = ag_plain(rows);
 	find_kinds(&k);
@@ -318,8 +334,7 @@ static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
 		for (c = 0; c < k.width; c++)
 			ag_store_double((enum ag_dtype)a->dtype, out->storage->data,
 			                k.to[i] * k.width + c, row_at(&k, i, c));
-	scoped(f->ctx, out);
-	out = out ? op_contiguous(f->ctx, op_transpose(f->ctx, out, 0, dim)) : NULL;
+	out = moved(f->ctx, scoped(f->ctx, out), 0, dim);
 	ok = give_kinds(f, &k, ag_retain(out), 1, &k.rows);
 	release_kinds(&k);
 	return ok;

@@ -99,7 +99,7 @@ bool op_run_pack_padded(struct ag_frame *f)
 {
 	struct ag_tensor *x = arg_t(f, 0), *lengths = arg_t(f, 1);
 	int64_t *at = ag_has_data(lengths) ? ag_plain_ints(lengths) : NULL, *sizes = NULL;
-	bool ok = lengths_fit(f, x, lengths, at);
+	bool ok = ag_no_complex(f->ctx, x) && lengths_fit(f, x, lengths, at);
 
 	if (ok) {
 		sizes = sizes_of_steps(at, lengths->numel);

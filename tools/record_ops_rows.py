@@ -432,6 +432,22 @@ row("multinomial", "torch.multinomial(x, 2)", U)
 row("bernoulli", "torch.bernoulli(x)", U)
 row("nonzero", "torch.nonzero(x)", "x=i2:3,4", "none")
 row("unique", "torch.unique(x)", "x=i3:8", "none")
+row("unique (all)", "torch.unique(x, return_inverse=True, return_counts=True)", "x=i3:3,4", "none")
+row("unique (dim)", "torch.unique(x, dim=0)", "x=i2:6,2", "none", ("x=i2:6,1,2",))
+row("unique (dim, all)", "torch.unique(x, return_inverse=True, return_counts=True, dim=1)", "x=i2:2,7", "none")
+row("unique (inner dim)", "torch.unique(x, dim=2)", "x=i2:2,2,9", "none")
+row("amp: unscale", "torch._amp_foreach_non_finite_check_and_unscale_([x, y], f, s)\n[x, y, f]",
+    "x=3,4 y=5 f=i1:1/float32 s=u:1", "none")
+row("amp: unscale (not finite)",
+    "z = x / 0.0\ntorch._amp_foreach_non_finite_check_and_unscale_([y, z], f, s)\n[y, z.isnan(), f]",
+    "x=2 y=5 f=i1:1/float32 s=u:1", "none")
+row("amp: update scale (grows)",
+    "torch._amp_update_scale_(s, g, f, 2.0, 0.5, 2)\n[torch._amp_update_scale_(s, g, f, 2.0, 0.5, 2), g]",
+    "s=u:1 g=i1:1/int32 f=i1:1/float32", "none")
+row("amp: update scale (shrinks)", "[torch._amp_update_scale_(s, g, f, 2.0, 0.5, 2), g]",
+    "s=u:1 g=i1:1/int32 f=u:1", "none")
+row("pack_padded", "n = torch.tensor([4, 3, 1])\ntorch._VF._pack_padded_sequence(x, n, True)", "x=3,4,2")
+row("pack_padded (times first)", "n = torch.tensor([4, 2, 2])\ntorch._VF._pack_padded_sequence(x, n, False)", "x=4,3,2")
 row("count_nonzero", "torch.count_nonzero(x)", "x=i2:3,4", "none")
 row("logical_and", "torch.logical_and(x, y)", "x=bool:3,4 y=i2:3,4", "none")
 row("isclose", "torch.isclose(x, y)", XY, "x")
