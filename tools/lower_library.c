@@ -191,11 +191,26 @@ static void add_definitions(struct lowering *l, const char *path, const char *te
 	}
 }
 
+static const char *file_name(const char *path)
+{
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+/* As the names of modules sort: "torch" comes before "torch.nn". */
+static int by_module(const void *a, const void *b)
+{
+	const char *x = file_name(*(char *const *)a), *y = file_name(*(char *const *)b);
+	const size_t m = strlen(x) - strlen(".py"), n = strlen(y) - strlen(".py");
+	const int order = memcmp(x, y, m < n ? m : n);
+
+	return order ? order : (m > n) - (m < n);
+}
+
 static void add_module(struct lowering *l, const char *path)
 {
 	struct source_problem problem;
 	const struct source *source = source_open(&l->arena, path, &problem);
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = file_name(path);
 	uint32_t first = l->tables[DEFINITIONS].count;
 
 	if (!source) {
@@ -244,9 +259,9 @@ static bool write_source(struct lowering *l, const char *path)
 	/* Ids are given in order: a new name's is the count so far. */
 	write_names(l, out, intern_text(l->names, "<end of the library>", 20).n);
 	for (int i = 0; i < TABLES; i++)
-		fprintf(out, "const %s library_%s[] = {\n%s%s};\n", l->tables[i].type,
-		        l->tables[i].name, text_chars(&l->tables[i].rows),
-		        i == MODULES ? "\t{NULL, {0, 0}},\n" : "");
+		fprintf(out, "const %s library_%s[] = {\n%s};\n", l->tables[i].type,
+		        l->tables[i].name, text_chars(&l->tables[i].rows));
+	fprintf(out, "const uint32_t library_module_count = %u;\n", l->tables[MODULES].count);
 	good = !ferror(out);
 	return fclose(out) == 0 && good;
 }
@@ -274,6 +289,7 @@ int main(int count, char **arguments)
 	l.names = intern_open();
 	for (int i = 0; i < TABLES; i++)
 		l.tables[i].rows.arena = &l.arena;
+	qsort(arguments + 2, (size_t)count - 2, sizeof(*arguments), by_module);
 	for (int i = 2; i < count; i++)
 		add_module(&l, arguments[i]);
 	good = write_source(&l, arguments[1]);

@@ -21,7 +21,10 @@ static void set_main(struct vm *vm, struct module *m, const struct ir_module *ir
 	vm->main = m;
 	dict_put_str(vm, vm->modules, m->name, val_obj(m));
 	module_set(vm, m, "__file__", val_str(vm, path));
-	module_set(vm, m, "__doc__", val_none());
+	dict_put_str(vm, m->ns, vm->n[PN_doc],
+	             ir_func_get(ir, (func_id){1})->doc.n
+	                     ? val_obj(str_of_sym(vm, ir_func_get(ir, (func_id){1})->doc))
+	                     : val_none());
 }
 
 static bool calls_name(struct vm *vm, const struct ir_module *ir, struct str *name)

@@ -2,13 +2,23 @@
 
 #include <string.h>
 
+/* They are in the order of their names. */
 const struct library_module *library_find(const char *name)
 {
-	const struct library_module *library = library_modules;
+	uint32_t low = 0, high = library_module_count;
 
-	while (library->name && strcmp(library->name, name) != 0)
-		library++;
-	return library->name ? library : NULL;
+	while (low < high) {
+		const uint32_t middle = (low + high) / 2;
+		const int order = strcmp(name, library_modules[middle].name);
+
+		if (!order)
+			return &library_modules[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
 }
 
 const char *library_alias(const char *name)

@@ -47,7 +47,8 @@ extern const struct ir_loop library_loops[];
 extern const block_id library_dominators[]; /* by block */
 extern const struct library_func library_funcs[];
 extern const struct library_definition library_definitions[];
-extern const struct library_module library_modules[]; /* ends with a NULL name */
+extern const struct library_module library_modules[]; /* by name */
+extern const uint32_t library_module_count;
 
 /* NULL: the library has no such module. */
 const struct library_module *library_find(const char *name);

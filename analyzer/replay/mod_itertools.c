@@ -98,7 +98,7 @@ static void itertools_init(struct vm *vm, struct module *m)
 const struct native_module itertools_module = {"itertools", itertools_functions, itertools_init,
                                                NULL};
 
-/* --- collections and what the library in Python cannot say itself */
+/* --- collections */
 
 static void collections_init(struct vm *vm, struct module *m)
 {
@@ -106,91 +106,6 @@ static void collections_init(struct vm *vm, struct module *m)
 }
 
 const struct native_module collections_module = {"collections", NULL, collections_init, NULL};
-
-/* The caller's annotations of a class in order, its own only. */
-NATIVE(support_own)
-{
-	struct val v;
-
-	(void)n;
-	v = is_kind(a[0], K_CLASS) && is_kind(a[1], K_STR) ? dict_get(vm, AS(cls, a[0])->ns, a[1])
-	                                                   : val_null();
-	return is_null(v) ? val_none() : ref(v);
-}
-
-NATIVE(support_unknown)
-{
-	(void)n;
-	vm_stand_in(vm, "%s", is_kind(a[0], K_STR) ? chars_of(a[0]) : "value");
-	return unknown_new(vm, "%s", is_kind(a[0], K_STR) ? chars_of(a[0]) : "value");
-}
-
-NATIVE(support_is_unknown)
-{
-	(void)vm, (void)n;
-	return val_bool(is_kind(a[0], K_UNKNOWN));
-}
-
-NATIVE(support_types)
-{
-	(void)n;
-	return is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "function")
-	               ? ref_obj(vm->t[TY_function])
-	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "generator")
-	               ? ref_obj(vm->t[TY_generator])
-	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "method") ? ref_obj(vm->t[TY_method])
-	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "module") ? ref_obj(vm->t[TY_module])
-	       : is_kind(a[0], K_STR) && str_is(AS(str, a[0]), "native") ? ref_obj(vm->t[TY_native])
-	                                                                 : ref_obj(vm->t[TY_none]);
-}
-
-NATIVE(support_is_generator_function)
-{
-	(void)vm, (void)n;
-	if (!is_kind(a[0], K_FUNCTION))
-		return val_bool(false);
-	return val_bool(code_is_generator(AS(function, a[0])));
-}
-
-/* As many items of an iterator as are wanted, or as there are. */
-NATIVE(support_take)
-{
-	struct list *out = list_new(vm, 8);
-	int64_t wanted = is_int(a[1]) ? a[1].as.i : 1;
-	struct val item;
-
-	(void)n;
-	while (out->count < wanted && is_null(vm->exc) && !vm->halt &&
-	       !is_null(item = rp_next(vm, a[0])))
-		list_push(vm, out, item);
-	if (is_null(vm->exc) && !vm->halt)
-		return val_obj(out);
-	unref_obj(vm, out);
-	return val_null();
-}
-
-/* Names of a function's parameters, those with defaults included. */
-NATIVE(support_parameters)
-{
-	struct val fn = is_kind(a[0], K_METHOD) ? AS(method, a[0])->fn : a[0];
-
-	(void)n;
-	return is_kind(fn, K_FUNCTION) ? code_parameters(vm, AS(function, fn))
-	                               : val_obj(list_new(vm, 0));
-}
-
-static const struct native_def support_functions[] = {
-        {"own", support_own, "cls name"},
-        {"unknown", support_unknown, "what"},
-        {"is_unknown", support_is_unknown, "v"},
-        {"builtin_type", support_types, "name"},
-        {"is_generator_function", support_is_generator_function, "fn"},
-        {"parameters", support_parameters, "fn"},
-        {"take", support_take, "items count"},
-        {0},
-};
-
-const struct native_module support_module = {"_support", support_functions, NULL, NULL};
 
 void modules_offer(struct vm *vm)
 {

@@ -49,6 +49,8 @@ UNARY(erfc, erfc)
 UNARY(gamma, tgamma)
 UNARY(lgamma, lgamma)
 UNARY(fabs, fabs)
+UNARY(cbrt, cbrt)
+UNARY(exp2, exp2)
 
 static double degrees_of(double x)
 {
@@ -187,6 +189,38 @@ MATH(math_hypot)
 	return val_float(sum);
 }
 
+MATH(math_nextafter)
+{
+	(void)n;
+	return two(vm, a, nextafter);
+}
+
+MATH(math_frexp)
+{
+	double x;
+	int exponent = 0;
+
+	(void)n;
+	if (!rp_double(vm, a[0], &x))
+		return val_null();
+	if (isfinite(x))
+		x = frexp(x, &exponent);
+	return tuple_pair(vm, val_float(x), val_int(exponent));
+}
+
+MATH(math_ulp)
+{
+	double x;
+
+	(void)n;
+	if (!rp_double(vm, a[0], &x))
+		return val_null();
+	x = fabs(x);
+	return val_float(!isfinite(x)                       ? x
+	                 : isfinite(nextafter(x, INFINITY)) ? nextafter(x, INFINITY) - x
+	                                                    : x - nextafter(x, 0));
+}
+
 MATH(math_isnan)
 {
 	double x;
@@ -289,6 +323,8 @@ MATH(math_isqrt)
 	int64_t x, root;
 
 	(void)n;
+	if (is_kind(a[0], K_LONG))
+		return library_call(vm, "math", "_isqrt", a, 1);
 	if (!rp_index(vm, a[0], &x))
 		return val_null();
 	if (x < 0)
@@ -373,6 +409,8 @@ static const struct native_def math_functions[] = {
         ROW(gamma),
         ROW(lgamma),
         ROW(fabs),
+        ROW(cbrt),
+        ROW(exp2),
         ROW(degrees),
         ROW(radians),
         ROW(log2),
@@ -381,6 +419,8 @@ static const struct native_def math_functions[] = {
         ROW(ceil),
         ROW(trunc),
         ROW(isnan),
+        ROW(frexp),
+        ROW(ulp),
         ROW(isinf),
         ROW(isfinite),
         ROW(factorial),
@@ -392,6 +432,7 @@ static const struct native_def math_functions[] = {
         {"atan2", math_atan2, "y x"},
         {"fmod", math_fmod, "x y"},
         {"copysign", math_copysign, "x y"},
+        {"nextafter", math_nextafter, "x y"},
         {"hypot", math_hypot, "*args"},
         {"isclose", math_isclose, "a b ? | rel_tol abs_tol"},
         {"gcd", math_gcd, "*args"},

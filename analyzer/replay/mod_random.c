@@ -1,10 +1,12 @@
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/replay/modules.h"
 #include "runtime/python_random.h"
 
-/* Functions of module random and methods of random.Random. Both share code: the
- * stream of an instance is kept in the machine, by the number in `$stream`. */
+/* Functions of module random. Those of a random.Random (lib/random.py) are the same on
+ * another stream, whose state it has as bytes. */
 
 #define RANDOM(name) static struct val name(struct vm *vm, struct val *a, uint32_t n)
 
@@ -29,8 +31,10 @@ RANDOM(random_seed)
 			ag_python_seed(stream(vm), a[0].as.i);
 		return val_none();
 	}
-	if (is_kind(a[0], K_STR))
-		seed = (int64_t)(str_hash(AS(str, a[0])) >> 1);
+	if (is_kind(a[0], K_STR) || is_kind(a[0], K_BYTES))
+		return library_call(vm, "random", "_seed_text", a, 1);
+	if (a[0].tag == PY_FLOAT && a[0].as.f == floor(a[0].as.f) && fabs(a[0].as.f) < 1e15)
+		seed = (int64_t)a[0].as.f;
 	ag_python_seed(stream(vm), seed);
 	return val_none();
 }
@@ -48,6 +52,10 @@ RANDOM(random_getrandbits)
 	(void)n;
 	if (!rp_index(vm, a[0], &bits))
 		return val_null();
+	if (bits < 0)
+		return rp_raise(vm, TY_ValueError, "number of bits must be non-negative");
+	if (bits > 63)
+		return library_call(vm, "random", "_many_bits", a, 1);
 	return val_int((int64_t)(ag_python_bits(stream(vm), bits > 63 ? 63 : (unsigned)bits)));
 }
 
@@ -58,6 +66,8 @@ RANDOM(random_randint)
 	(void)n;
 	if (is_kind(a[0], K_UNKNOWN) || is_kind(a[1], K_UNKNOWN))
 		return unknown_new(vm, "random integer");
+	if (is_kind(a[0], K_LONG) || is_kind(a[1], K_LONG))
+		return library_call(vm, "random", "_wide", a, 2);
 	if (!rp_index(vm, a[0], &low) || !rp_index(vm, a[1], &high))
 		return val_null();
 	if (high < low)
@@ -243,9 +253,82 @@ RANDOM(random_choices)
 	return result;
 }
 
+/* --- streams of their own */
+
+RANDOM(random_stream)
+{
+	struct str *s = rp_new(vm, K_BYTES, vm->t[TY_bytes],
+	                       sizeof(*s) + sizeof(struct ag_python_random) + 1);
+
+	(void)a, (void)n;
+	s->length = s->chars = sizeof(struct ag_python_random);
+	return val_obj(s);
+}
+
+/* A call of a function of the module on the stream with that state. */
+RANDOM(random_on)
+{
+	struct ag_python_random *around = vm->random, own;
+	struct str *state = AS(str, a[0]);
+	struct val result;
+
+	(void)n;
+	if (!is_kind(a[0], K_BYTES) || state->length != sizeof(own))
+		return rp_raise(vm, TY_TypeError, "no stream of random numbers");
+	memcpy(&own, state->at, sizeof(own));
+	vm->random = &own;
+	result = rp_call(vm, a[1], AS(list, a[2])->at, AS(list, a[2])->count,
+	                 is_kind(a[3], K_DICT) ? AS(dict, a[3]) : NULL);
+	vm->random = around;
+	memcpy(state->at, &own, sizeof(own));
+	return result;
+}
+
+RANDOM(random_getstate)
+{
+	const struct ag_python_random *r = stream(vm);
+	struct list *words = tuple_new(vm, AG_MERSENNE_WORDS + 1), *state = tuple_new(vm, 3);
+
+	(void)a, (void)n;
+	for (uint32_t i = 0; i < AG_MERSENNE_WORDS; i++)
+		words->at[i] = val_int(r->engine.word[i]);
+	words->at[AG_MERSENNE_WORDS] = val_int(r->engine.next);
+	state->at[0] = val_int(3);
+	state->at[1] = val_obj(words);
+	state->at[2] = r->has_next_gauss ? val_float(r->next_gauss) : val_none();
+	return val_obj(state);
+}
+
+RANDOM(random_setstate)
+{
+	struct ag_python_random *r = stream(vm);
+	struct list *state = AS(list, a[0]), *words;
+
+	(void)n;
+	if (is_kind(a[0], K_UNKNOWN))
+		return val_none();
+	words = is_kind(a[0], K_TUPLE) && state->count == 3 && is_kind(state->at[1], K_TUPLE)
+	                ? AS(list, state->at[1])
+	                : NULL;
+	if (!words || words->count != AG_MERSENNE_WORDS + 1)
+		return rp_raise(vm, TY_ValueError, "state vector is the wrong size");
+	for (uint32_t i = 0; i < AG_MERSENNE_WORDS; i++)
+		r->engine.word[i] = (uint32_t)words->at[i].as.i;
+	r->engine.next = (uint32_t)words->at[AG_MERSENNE_WORDS].as.i;
+	if (r->engine.next > AG_MERSENNE_WORDS)
+		r->engine.next = AG_MERSENNE_WORDS;
+	r->has_next_gauss = state->at[2].tag == PY_FLOAT;
+	r->next_gauss = r->has_next_gauss ? state->at[2].as.f : 0;
+	return val_none();
+}
+
 static const struct native_def random_functions[] = {
         {"seed", random_seed, "? a version"},
         {"random", random_random, ""},
+        {"getstate", random_getstate, ""},
+        {"setstate", random_setstate, "state"},
+        {"_stream", random_stream, ""},
+        {"_on", random_on, "state fn args kw"},
         {"getrandbits", random_getrandbits, "k"},
         {"randint", random_randint, "a b"},
         {"randrange", random_randrange, "start ? stop step"},

@@ -40,12 +40,6 @@ NATIVE(time_sleep)
 	return is_null(vm->exc) ? val_none() : val_null();
 }
 
-NATIVE(time_strftime)
-{
-	(void)a, (void)n;
-	return val_str(vm, "2023-11-14 22:13:20");
-}
-
 static const struct native_def time_functions[] = {
         {"time", time_time, ""},
         {"perf_counter", time_counter, ""},
@@ -55,8 +49,6 @@ static const struct native_def time_functions[] = {
         {"time_ns", time_ns, ""},
         {"monotonic_ns", time_ns, ""},
         {"sleep", time_sleep, "seconds"},
-        {"strftime", time_strftime, "format ? t"},
-        {"ctime", time_strftime, "? t"},
         {0},
 };
 
@@ -127,10 +119,24 @@ NATIVE(gc_nothing)
 	return val_none();
 }
 
+NATIVE(gc_enable)
+{
+	(void)a, (void)n;
+	vm->collector_off = false;
+	return val_none();
+}
+
+NATIVE(gc_disable)
+{
+	(void)a, (void)n;
+	vm->collector_off = true;
+	return val_none();
+}
+
 NATIVE(gc_isenabled)
 {
-	(void)vm, (void)a, (void)n;
-	return val_bool(false);
+	(void)a, (void)n;
+	return val_bool(!vm->collector_off);
 }
 
 NATIVE(gc_counts)
@@ -151,8 +157,8 @@ static const struct native_def gc_functions[] = {
         {"collect", gc_collect, "? generation"},
         {"get_objects", gc_get_objects, "? generation"},
         {"get_referrers", gc_get_referrers, "*objs"},
-        {"enable", gc_nothing, ""},
-        {"disable", gc_nothing, ""},
+        {"enable", gc_enable, ""},
+        {"disable", gc_disable, ""},
         {"freeze", gc_nothing, ""},
         {"unfreeze", gc_nothing, ""},
         {"set_threshold", gc_nothing, "*args"},
@@ -229,10 +235,16 @@ NATIVE(stream_write)
 	return val_int(AS(str, a[1])->chars);
 }
 
+NATIVE(stream_isatty)
+{
+	(void)vm, (void)a, (void)n;
+	return val_bool(false);
+}
+
 static const struct native_def stream_methods[] = {
         {"write", stream_write, "self text"},
         {"flush", gc_nothing, "self"},
-        {"isatty", gc_isenabled, "self"},
+        {"isatty", stream_isatty, "self"},
         {"fileno", sys_limit, "self"},
         {0},
 };

@@ -10,7 +10,7 @@
 extern const struct native_module math_module, random_module, regex_module, time_module, gc_module,
         sys_module;
 extern const struct native_module weakref_module, itertools_module, collections_module;
-extern const struct native_module support_module;
+extern const struct native_module support_module; /* mod_support.c */
 
 /* All of them, and what Python's own library needs. */
 void modules_offer(struct vm *vm);

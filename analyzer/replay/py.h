@@ -132,7 +132,8 @@ struct vm {
 	struct obj *pending; /* to be released once the stack is shallow again */
 	struct weakref **weak;
 	uint32_t weak_mask, weak_count;
-	struct text out; /* what the program prints */
+	struct text out;   /* what the program prints */
+	struct val out_to; /* an object that is given it instead; PY_NULL: none */
 	struct arena out_arena;
 	uint64_t out_cap;
 	struct vm_limits limits;
@@ -180,6 +181,8 @@ struct vm {
 	void (*on_stand_in)(struct vm *vm, const char *what);
 	/* Asked for the source of a module of the user's project. */
 	const struct ir_module *(*find_module)(struct vm *vm, const char *name, bool *is_package);
+	struct evaluated *evaluated; /* texts that became code */
+	uint64_t evaluated_bytes;
 	void *data;
 	double fake_time;
 	uint64_t unknown_count;
@@ -198,6 +201,7 @@ struct vm {
 	bool lazy;  /* numbers are not computed unless the program depends on them */
 	bool asked; /* it has read one that was not computed */
 	bool at_close;
+	bool collector_off; /* gc.disable() */
 };
 
 void heal_forget(struct vm *vm); /* py_heal.c */
@@ -288,6 +292,27 @@ uint64_t int_hash(struct val a);
 int64_t int_bit_length(struct val a);
 bool is_any_int(struct val v);
 
+/* --- py_number.c */
+struct val number_new(struct vm *vm, struct cls *cls, struct val value); /* takes value */
+struct val number_plain(struct val v); /* borrowed; what is no K_NUMBER as it is */
+/* The same, unless its class defines the special method itself. */
+struct val number_unless(struct vm *vm, struct val v, enum rp_name name);
+void numbers_init(struct vm *vm);
+
+/* --- py_eval.c */
+extern const struct native_def eval_functions[];
+struct val frame_locals(struct vm *vm, struct frame *f);
+/* What the text of an annotation gives in the module, else the text itself. */
+struct val annotation_value(struct vm *vm, struct val text, struct module *m, bool always);
+struct val annotations_evaluated(struct vm *vm, struct val all, struct val module, bool always);
+struct val function_annotations(struct vm *vm, const struct function *fn);
+
+/* --- py_late.c */
+/* Adds to a built-in class of the order what is written in Python; true: look again. */
+bool type_late(struct vm *vm, const struct cls *cls, struct str *name);
+/* New; PY_NULL without an exception: no such name. */
+struct val builtin_late(struct vm *vm, struct str *name);
+
 /* --- py_containers.c */
 struct list *list_new(struct vm *vm, uint32_t capacity);
 struct list *tuple_new(struct vm *vm, uint32_t count);          /* PY_NULL elements to be filled */
@@ -349,6 +374,9 @@ struct val bind(struct vm *vm, struct val found, struct val self, struct cls *cl
 bool binds_self(struct val found);
 struct val class_build(struct vm *vm, struct str *name, struct val bases, struct dict *ns,
                        struct dict *kw);
+/* Its __abstractmethods__ were set. */
+void class_set_abstract(struct vm *vm, struct cls *cls, struct val methods);
+struct val class_refuse(struct vm *vm, struct cls *cls); /* raises: it is abstract */
 int rp_isinstance(struct vm *vm, struct val v, struct val type);
 int rp_issubclass(struct vm *vm, struct val v, struct val type);
 /* Offers natives as methods. */
@@ -419,6 +447,8 @@ struct val load_global(struct vm *vm, struct module *module, struct str *name);
 
 /* --- py_ops.c */
 struct val rp_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
+/* Of the built-in types, whatever a class derived from them says. */
+struct val rp_binary_builtin(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 struct val rp_inplace(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
 struct val rp_unary(struct vm *vm, enum ir_sub sub, struct val a);
 struct val rp_compare(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
@@ -464,6 +494,11 @@ struct val module_import_top(struct vm *vm, const char *name, struct module *fro
 struct val module_attr(struct vm *vm, struct module *module, struct str *name); /* new; find */
 /* Defined by the library's source of the module; new, PY_NULL: not. */
 struct val module_defined(struct vm *vm, struct module *module, struct str *name);
+/* A function that the library has in Python. */
+struct val library_call(struct vm *vm, const char *module, const char *name, struct val *a,
+                        uint32_t n);
+/* What the library's source of the module imports. */
+bool module_run_imports(struct vm *vm, struct module *module);
 struct module *module_new(struct vm *vm, const char *name);
 /* Offers natives as functions. */
 void module_add(struct vm *vm, struct module *module, const struct native_def *defs);
@@ -505,7 +540,8 @@ bool is_of_library(const struct module *m);
 void types_init(struct vm *vm);
 extern const struct native_def object_methods[], type_methods[], int_methods[], float_methods[];
 extern const struct native_def str_methods[], bytes_methods[], list_methods[], tuple_methods[];
-extern const struct native_def dict_methods[], set_methods[], deque_methods[];
+extern const struct native_def dict_methods[], set_methods[], set_changing_methods[];
+extern const struct native_def deque_methods[];
 extern const struct native_def generator_methods[], exception_methods[], iterator_methods[];
 extern const struct native_def builtin_functions[], builtin_iter_functions[];
 extern const struct native_def str_more_methods[];
@@ -513,6 +549,8 @@ extern const struct native_def str_more_methods[];
 /* Helpers for natives. */
 bool arg_int(struct vm *vm, struct val v, int64_t fallback, int64_t *out);
 bool arg_str(struct vm *vm, struct val v, const char *what);
+/* Text or bytes; false: *result is a stand-in, or PY_NULL with an exception. */
+bool text_argument(struct vm *vm, struct val v, struct val *result);
 const char *type_name(struct vm *vm, struct val v);
 
 #endif

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analyzer/replay/library.h"
 #include "analyzer/replay/py_code.h"
 
 struct dict *attrs_of(struct vm *vm, struct obj *o)
@@ -15,8 +16,13 @@ static struct val builtin_attr(struct vm *vm, struct val o, struct str *name)
 	if (name == vm->n[PN_class])
 		return ref_obj(type_of(vm, o));
 	if (name == vm->n[PN_dict] && o.tag == PY_OBJECT && o.as.o->kind != K_CLASS &&
-	    o.as.o->kind != K_MODULE && (o.as.o->cls->flags & (CLS_HEAP | CLS_NN_MODULE)))
+	    o.as.o->kind != K_MODULE && (o.as.o->cls->flags & (CLS_HEAP | CLS_NN_MODULE)) &&
+	    !(o.as.o->cls->flags & CLS_SLOTS))
 		return ref_obj(attrs_of(vm, o.as.o));
+	if (name == vm->n[PN_doc] && is_kind(o, K_DESCRIPTOR))
+		return is_missing(AS(descriptor, o)->doc)
+		               ? rp_attr(vm, AS(descriptor, o)->get, name)
+		               : ref(AS(descriptor, o)->doc);
 	if (name == vm->n[PN_doc])
 		return val_none();
 	if (name == vm->n[PN_module])
@@ -37,6 +43,23 @@ static struct val function_defaults(struct vm *vm, const struct function *f)
 	return result;
 }
 
+/* What is made when it is asked for, unless something else was put there. */
+static struct val function_late(struct vm *vm, struct val o, struct str *name)
+{
+	struct function *f = AS(function, o);
+	const struct ir_func *func = f->code->func;
+	struct val v = o.as.o->attrs ? dict_get_str(vm, o.as.o->attrs, name) : val_null();
+
+	if (!is_null(v))
+		return ref(v);
+	if (name == vm->n[PN_doc])
+		return func->doc.n ? ref_obj(name_of_sym(vm, f->code->module, func->doc))
+		                   : val_none();
+	v = function_annotations(vm, f);
+	dict_put_str(vm, attrs_of(vm, o.as.o), name, v);
+	return v;
+}
+
 static struct val function_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct function *f = AS(function, o);
@@ -53,6 +76,8 @@ static struct val function_attr(struct vm *vm, struct val o, struct str *name)
 		return function_defaults(vm, f);
 	if (name == vm->n[PN_dict])
 		return ref_obj(attrs_of(vm, o.as.o));
+	if (name == vm->n[PN_doc] || name == vm->n[PN_annotations])
+		return function_late(vm, o, name);
 	return val_null();
 }
 
@@ -91,6 +116,16 @@ static struct val class_special(struct vm *vm, struct cls *c, struct str *name)
 	return val_null();
 }
 
+/* Annotations are kept as texts. */
+static struct val class_annotations(struct vm *vm, struct cls *c)
+{
+	const struct val own = dict_get_str(vm, c->ns, vm->n[PN_annotations]);
+
+	if (is_null(own))
+		return val_obj(dict_new(vm));
+	return annotations_evaluated(vm, own, c->module ? val_obj(c->module) : val_null(), false);
+}
+
 static struct val class_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct cls *c = AS(cls, o), *meta = type_of(vm, o);
@@ -103,6 +138,8 @@ static struct val class_attr(struct vm *vm, struct val o, struct str *name)
 
 		if (is_null(own) && vm->complete_class && vm->complete_class(vm, c, name))
 			own = cls_find(vm, c, name);
+		if (name == vm->n[PN_annotations] && !is_null(own))
+			return class_annotations(vm, c);
 		if (!is_null(own))
 			return bind(vm, own, val_null(), c);
 	}
@@ -111,6 +148,8 @@ static struct val class_attr(struct vm *vm, struct val o, struct str *name)
 	found = class_special(vm, c, name);
 	if (!is_null(found) || !is_null(vm->exc))
 		return found;
+	if (type_late(vm, c, name))
+		return bind(vm, cls_find(vm, c, name), val_null(), c);
 	if (c->flags & CLS_OPAQUE)
 		return unknown_new(vm, "%s.%s", c->name->at, name->at);
 	return val_null();
@@ -128,6 +167,8 @@ static struct val super_attr(struct vm *vm, struct val o, struct str *name)
 		cls = type_of(vm, s->self);
 	found = cls_find_after(vm, cls, s->start, name);
 	if (is_null(found) && vm->complete_class && vm->complete_class(vm, cls, name))
+		found = cls_find_after(vm, cls, s->start, name);
+	if (is_null(found) && !(cls->flags & CLS_OPAQUE) && type_late(vm, cls, name))
 		found = cls_find_after(vm, cls, s->start, name);
 	if (is_null(found)) {
 		if (cls->flags & CLS_OPAQUE)
@@ -202,10 +243,12 @@ static struct val attr_fallback(struct vm *vm, struct val o, struct str *name)
 	struct cls *cls = type_of(vm, o);
 	struct val hook, result, found;
 
-	if (o.tag != PY_OBJECT)
-		return val_null();
-	found = cls_find(vm, cls, vm->n[PN_getattr]);
+	found = o.tag == PY_OBJECT ? cls_find(vm, cls, vm->n[PN_getattr]) : val_null();
 	if (is_null(found)) {
+		if (type_late(vm, cls, name))
+			return object_attr(vm, o, name);
+		if (o.tag != PY_OBJECT)
+			return val_null();
 		if ((cls->flags & CLS_OPAQUE) && name->at[0] != '_' && o.as.o->kind != K_CLASS)
 			return unknown_new(vm, "%s.%s", cls->name->at, name->at);
 		return val_null();
@@ -319,13 +362,15 @@ struct val rp_attr_chars(struct vm *vm, struct val o, const char *name)
 
 /* --- setting */
 
-static bool set_by_descriptor(struct vm *vm, struct val found, struct val o, struct val value)
+static bool set_by_descriptor(struct vm *vm, struct val found, struct val o, struct str *name,
+                              struct val value)
 {
 	struct val set, a[2], result;
 
 	if (is_kind(found, K_DESCRIPTOR)) {
 		if (is_missing(AS(descriptor, found)->set)) {
-			rp_raise(vm, TY_AttributeError, "property of '%s' object has no setter",
+			rp_raise(vm, TY_AttributeError,
+			         "property '%s' of '%s' object has no setter", name->at,
 			         type_name(vm, o));
 			return false;
 		}
@@ -353,13 +398,51 @@ static bool may_have_attrs(struct vm *vm, struct val o)
 	       o.as.o->cls == vm->t[TY_node];
 }
 
+static bool slot_fits(const struct str *slot, const struct str *name)
+{
+	/* Private names have the class before them. */
+	return slot == name || str_is(slot, name->at) || str_is(slot, "__dict__") ||
+	       (slot->at[0] == '_' && slot->at[1] == '_' && name->length > slot->length &&
+	        strcmp(name->at + name->length - slot->length, slot->at) == 0);
+}
+
+static bool is_slot(struct vm *vm, const struct cls *cls, const struct str *name)
+{
+	for (uint32_t i = 0; i < cls->mro_count; i++) {
+		struct val slots = dict_get_str(vm, cls->mro[i]->ns, vm->n[PN_slots]), it, one;
+		bool fits = is_kind(slots, K_STR) && slot_fits(AS(str, slots), name);
+
+		it = is_null(slots) || is_kind(slots, K_STR) ? val_null() : rp_iter(vm, slots);
+		while (!fits && !is_null(it) && !is_null(one = rp_next(vm, it))) {
+			fits = is_kind(one, K_STR) && slot_fits(AS(str, one), name);
+			unref(vm, one);
+		}
+		unref(vm, it);
+		if (fits || !is_null(vm->exc))
+			return fits;
+	}
+	return false;
+}
+
+static void class_set_attr(struct vm *vm, struct cls *cls, struct str *name, struct val value)
+{
+	dict_put_str(vm, cls->ns, name, value);
+	vm->version++;
+	if (str_is(name, "__abstractmethods__"))
+		class_set_abstract(vm, cls, value);
+}
+
 bool object_set_attr(struct vm *vm, struct val o, struct str *name, struct val value)
 {
 	struct cls *cls = type_of(vm, o);
 	struct val found = cls_find(vm, cls, name);
 
+	if (is_kind(o, K_CLASS)) {
+		class_set_attr(vm, AS(cls, o), name, value);
+		return true;
+	}
 	if (!is_null(found) && is_data_descriptor(vm, found))
-		return set_by_descriptor(vm, found, o, value);
+		return set_by_descriptor(vm, found, o, name, value);
 	if (!may_have_attrs(vm, o)) {
 		rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
 		         type_name(vm, o), name->at);
@@ -380,6 +463,11 @@ bool object_set_attr(struct vm *vm, struct val o, struct str *name, struct val v
 		o.as.o->attrs = AS(dict, ref(value));
 		unref_obj(vm, old);
 		return true;
+	}
+	if (cls->flags & CLS_SLOTS && !is_slot(vm, cls, name)) {
+		rp_raise(vm, TY_AttributeError, "'%s' object has no attribute '%s'",
+		         type_name(vm, o), name->at);
+		return false;
 	}
 	dict_put_str(vm, attrs_of(vm, o.as.o), name, value);
 	return true;
@@ -402,6 +490,12 @@ static bool function_set_attr(struct vm *vm, struct val o, struct str *name, str
 	return object_set_attr(vm, o, name, value);
 }
 
+/* Whether the metaclass has a __setattr__ of its own. */
+static bool meta_sets(struct vm *vm, const struct cls *cls)
+{
+	return !is_kind(cls_find(vm, cls->meta, vm->n[PN_setattr]), K_NATIVE);
+}
+
 bool rp_set_attr(struct vm *vm, struct val o, struct str *name, struct val value)
 {
 	struct val hook, result;
@@ -413,9 +507,8 @@ bool rp_set_attr(struct vm *vm, struct val o, struct str *name, struct val value
 		dict_put_str(vm, AS(module, o)->ns, name, value);
 		return true;
 	}
-	if (is_kind(o, K_CLASS)) {
-		dict_put_str(vm, AS(cls, o)->ns, name, value);
-		vm->version++;
+	if (is_kind(o, K_CLASS) && (!AS(cls, o)->meta || !meta_sets(vm, AS(cls, o)))) {
+		class_set_attr(vm, AS(cls, o), name, value);
 		return true;
 	}
 	if (is_kind(o, K_FUNCTION))
@@ -444,18 +537,32 @@ bool rp_set_attr_chars(struct vm *vm, struct val o, const char *name, struct val
 	return rp_set_attr(vm, o, str_intern(vm, name, strlen(name)), value);
 }
 
+static bool del_by_descriptor(struct vm *vm, struct val found, struct val o, struct str *name)
+{
+	struct val del = is_kind(found, K_DESCRIPTOR) ? ref(AS(descriptor, found)->del)
+	                                              : special_find(vm, found, PN_delete);
+	struct val result;
+
+	if (is_missing(del)) {
+		if (is_null(vm->exc))
+			rp_raise(vm, TY_AttributeError,
+			         "property '%s' of '%s' object has no deleter", name->at,
+			         type_name(vm, o));
+		return false;
+	}
+	result = rp_call1(vm, del, o);
+	unref(vm, del);
+	unref(vm, result);
+	return !is_null(result);
+}
+
 bool object_del_attr(struct vm *vm, struct val o, struct str *name)
 {
 	struct val found = cls_find(vm, type_of(vm, o), name);
 	int done = 0;
 
-	if (is_kind(found, K_DESCRIPTOR) && AS(descriptor, found)->what == DESC_PROPERTY &&
-	    !is_missing(AS(descriptor, found)->del)) {
-		struct val result = rp_call1(vm, AS(descriptor, found)->del, o);
-
-		unref(vm, result);
-		return !is_null(result);
-	}
+	if (!is_null(found) && is_data_descriptor(vm, found))
+		return del_by_descriptor(vm, found, o, name);
 	if (o.tag == PY_OBJECT && o.as.o->attrs)
 		done = dict_remove(vm, o.as.o->attrs, val_obj(name), NULL);
 	if (!done)

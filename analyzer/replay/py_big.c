@@ -380,6 +380,43 @@ static struct val big_binary(struct vm *vm, enum ir_sub sub, struct val x, struc
 	}
 }
 
+static bool is_exact(struct val v)
+{
+	return is_int(v) && v.as.i <= INT64_C(1) << 53 && v.as.i >= -(INT64_C(1) << 53);
+}
+
+/* Rounded once: 55 or 56 bits of the quotient, the last of which says if there is more. */
+static struct val true_quotient(struct vm *vm, struct val a, struct val b)
+{
+	const bool negative = (int_compare(a, val_int(0)) < 0) != (int_compare(b, val_int(0)) < 0);
+	const int64_t shift = 55 - (int_bit_length(a) - int_bit_length(b));
+	struct val top, bottom, quotient, rest;
+	double f;
+
+	if (is_exact(a) && is_exact(b))
+		return val_float((double)a.as.i / (double)b.as.i);
+	if (shift < -1100)
+		return rp_raise(vm, TY_OverflowError,
+		                "integer division result too large for a float");
+	if (!int_truth(a) || shift > 1200)
+		return val_float(negative ? -0.0 : 0.0);
+	top = shift_left(vm, a, shift > 0 ? shift : 0);
+	bottom = shift_left(vm, b, shift < 0 ? -shift : 0);
+	if (negative)
+		slot_set(vm, &top, int_negate(vm, top));
+	quotient = divide(vm, top, bottom, false);
+	rest = divide(vm, top, bottom, true);
+	f = is_int(quotient) ? ldexp((double)(quotient.as.i | int_truth(rest)), (int)-shift) : 0;
+	unref(vm, top);
+	unref(vm, bottom);
+	unref(vm, quotient);
+	unref(vm, rest);
+	if (isinf(f))
+		return rp_raise(vm, TY_OverflowError,
+		                "integer division result too large for a float");
+	return val_float(negative ? -f : f);
+}
+
 static struct val int_divide(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 {
 	int64_t q, r;
@@ -390,7 +427,7 @@ static struct val int_divide(struct vm *vm, enum ir_sub sub, struct val a, struc
 		                : sub == SUB_binary_modulo ? "integer modulo by zero"
 		                                           : "integer division or modulo by zero");
 	if (sub == SUB_binary_divide)
-		return val_float(int_to_double(a) / int_to_double(b));
+		return true_quotient(vm, a, b);
 	if (is_int(a) && is_int(b) && b.as.i != -1) {
 		q = a.as.i / b.as.i;
 		r = a.as.i % b.as.i;
@@ -490,16 +527,40 @@ int int_compare(struct val x, struct val y)
 	return a.negative ? -order : order;
 }
 
+/* Rounded once: the upper bits, the last of which says if there is more. */
+static double magnitude_to_double(const struct num *n)
+{
+	const uint32_t last = n->count - 1;
+	uint64_t top = n->limb[last];
+	uint32_t room = 0, at = last;
+
+	for (; !(n->limb[last] << room & 0x80000000u); room++)
+		;
+	for (uint32_t bits = 32 - room; bits < 62 && at;) {
+		const uint32_t take = 62 - bits < 32 ? 62 - bits : 32;
+
+		top = top << take | n->limb[--at] >> (32 - take);
+		bits += take;
+		if (take < 32 && (uint32_t)(n->limb[at] << take))
+			top |= 1;
+		if (bits == 62) {
+			for (uint32_t i = 0; i < at; i++)
+				top |= n->limb[i] != 0;
+			return ldexp((double)top, (int)(at * 32 + 32 - take));
+		}
+	}
+	return (double)top;
+}
+
 double int_to_double(struct val v)
 {
 	struct num n;
-	double f = 0;
+	double f;
 
 	if (is_int(v))
 		return (double)v.as.i;
 	num_of(v, &n);
-	for (uint32_t i = n.count; i-- > 0;)
-		f = f * 4294967296.0 + n.limb[i];
+	f = magnitude_to_double(&n);
 	return n.negative ? -f : f;
 }
 

@@ -23,34 +23,61 @@ static struct str *attr_name(struct vm *vm, struct val v)
 	return str_intern(vm, chars_of(v), AS(str, v)->length);
 }
 
+static struct val print_to(struct vm *vm, struct val file, const struct text *line)
+{
+	struct val text = val_text(vm, line), result;
+
+	result = rp_call_method(vm, file, "write", &text, 1);
+	unref(vm, text);
+	unref(vm, result);
+	return is_null(result) ? result : val_none();
+}
+
+/* Whether what is printed to it is what the program prints. */
+static bool is_output(struct vm *vm, struct val file)
+{
+	struct val marked;
+
+	if (is_missing(file) || is_kind(file, K_UNKNOWN))
+		return true;
+	marked = rp_attr_find(vm, file, str_intern(vm, "$stdout", 7));
+	unref(vm, marked);
+	return !is_null(marked);
+}
+
+static void print_part(struct vm *vm, struct text *line, bool to_output)
+{
+	if (!to_output)
+		return;
+	if (vm->out.length < vm->out_cap)
+		text_add(&vm->out, text_chars(line), line->length);
+	text_cut(line, 0);
+}
+
 BUILTIN(builtin_print)
 {
 	struct list *items = AS(list, a[0]);
-	struct text *out = &vm->out;
-	bool to_file;
+	struct arena scratch = {0};
+	struct text line = {.arena = &scratch};
+	struct val file = is_output(vm, a[3]) ? vm->out_to : a[3], result = val_none();
 
 	(void)n;
-	to_file = !is_missing(a[3]) && !is_kind(a[3], K_UNKNOWN);
-	if (to_file) {
-		struct val fd = rp_attr_find(vm, a[3], str_intern(vm, "$stdout", 7));
-
-		to_file = is_null(fd);
-		unref(vm, fd);
-	}
 	for (uint32_t i = 0; i < items->count && is_null(vm->exc); i++) {
-		struct arena scratch = {0};
-		struct text one = {.arena = &scratch};
-
 		if (i)
-			text_add_chars(&one, is_kind(a[1], K_STR) ? chars_of(a[1]) : " ");
-		str_into(vm, items->at[i], &one);
-		if (!to_file && out->length < vm->out_cap)
-			text_add(out, text_chars(&one), one.length);
-		arena_release(&scratch);
+			text_add_chars(&line, is_kind(a[1], K_STR) ? chars_of(a[1]) : " ");
+		str_into(vm, items->at[i], &line);
+		print_part(vm, &line, is_null(file));
 	}
-	if (!to_file && is_null(vm->exc) && out->length < vm->out_cap)
-		text_add_chars(out, is_kind(a[2], K_STR) ? chars_of(a[2]) : "\n");
-	return is_null(vm->exc) ? val_none() : val_null();
+	if (is_null(vm->exc)) {
+		text_add_chars(&line, is_kind(a[2], K_STR) ? chars_of(a[2]) : "\n");
+		print_part(vm, &line, is_null(file));
+	}
+	if (!is_null(vm->exc))
+		result = val_null();
+	else if (!is_null(file))
+		result = print_to(vm, file, &line);
+	arena_release(&scratch);
+	return result;
 }
 
 /* Calls it, and lets go of it. */
@@ -98,12 +125,13 @@ BUILTIN(builtin_abs)
 	struct val fn, v;
 
 	(void)n;
-	if (is_any_int(a[0]))
-		return int_compare(a[0], val_int(0)) < 0
-		               ? int_negate(vm, a[0])
-		               : int_binary(vm, SUB_binary_add, a[0], val_int(0));
-	if (a[0].tag == PY_FLOAT)
-		return val_float(fabs(a[0].as.f));
+	v = number_unless(vm, a[0], PN_abs);
+	if (is_any_int(v))
+		return int_compare(v, val_int(0)) < 0
+		               ? int_negate(vm, v)
+		               : int_binary(vm, SUB_binary_add, v, val_int(0));
+	if (v.tag == PY_FLOAT)
+		return val_float(fabs(v.as.f));
 	if (is_kind(a[0], K_UNKNOWN))
 		return ref(a[0]);
 	fn = special_find(vm, a[0], PN_abs);
@@ -133,26 +161,53 @@ static double round_digits(double f, int64_t digits)
 	return strtod(text, NULL);
 }
 
-BUILTIN(builtin_round)
+/* To the nearest multiple of 10 ** digits, halves to even. */
+static struct val int_rounded(struct vm *vm, struct val v, int64_t digits)
+{
+	struct val unit = int_binary(vm, SUB_binary_power, val_int(10), val_int(digits));
+	struct val rest = int_binary(vm, SUB_binary_modulo, v, unit);
+	struct val twice = int_binary(vm, SUB_binary_multiply, rest, val_int(2));
+	struct val low = int_binary(vm, SUB_binary_subtract, v, rest);
+	struct val units = int_binary(vm, SUB_binary_floor_divide, low, unit);
+	struct val odd = int_binary(vm, SUB_binary_and, units, val_int(1));
+	const int order = int_compare(twice, unit);
+
+	if (order > 0 || (order == 0 && int_truth(odd)))
+		slot_set(vm, &low, int_binary(vm, SUB_binary_add, low, unit));
+	unref(vm, unit);
+	unref(vm, rest);
+	unref(vm, twice);
+	unref(vm, units);
+	unref(vm, odd);
+	return low;
+}
+
+static struct val number_rounded(struct vm *vm, struct val v, struct val places)
 {
 	int64_t digits;
-	struct val fn, v;
+
+	if (is_missing(places))
+		return v.tag == PY_FLOAT  ? int_of_double(vm, nearbyint(v.as.f))
+		       : v.tag == PY_BOOL ? val_int(v.as.i)
+		                          : ref(v);
+	if (!rp_index(vm, places, &digits))
+		return val_null();
+	if (v.tag == PY_FLOAT)
+		return val_float(round_digits(v.as.f, digits));
+	if (digits >= 0)
+		return v.tag == PY_BOOL ? val_int(v.as.i) : ref(v);
+	return digits < -4000 ? val_int(0) : int_rounded(vm, v, -digits);
+}
+
+BUILTIN(builtin_round)
+{
+	struct val fn, v = number_unless(vm, a[0], PN_round);
 
 	(void)n;
 	if (is_kind(a[0], K_UNKNOWN))
 		return ref(a[0]);
-	if (a[0].tag == PY_FLOAT || is_any_int(a[0])) {
-		if (is_missing(a[1]))
-			return a[0].tag == PY_FLOAT ? int_of_double(vm, nearbyint(a[0].as.f))
-			                            : ref(a[0]);
-		if (!rp_index(vm, a[1], &digits))
-			return val_null();
-		if (is_any_int(a[0]) && digits >= 0)
-			return ref(a[0]);
-		if (is_any_int(a[0]))
-			return int_of_double(vm, round_digits(int_to_double(a[0]), digits));
-		return val_float(round_digits(a[0].as.f, digits));
-	}
+	if (v.tag == PY_FLOAT || is_any_int(v))
+		return number_rounded(vm, v, a[1]);
 	fn = special_find(vm, a[0], PN_round);
 	if (is_null(fn))
 		return is_null(vm->exc) ? rp_raise(vm, TY_TypeError,
@@ -190,6 +245,46 @@ static struct val modular_power(struct vm *vm, struct val base, struct val expon
 	return val_null();
 }
 
+static struct val modular_inverse(struct vm *vm, struct val a, struct val m)
+{
+	struct val r0 = ref(m), r1 = int_binary(vm, SUB_binary_modulo, a, m), q, next;
+	struct val s0 = val_int(0), s1 = val_int(1);
+
+	while (!is_null(r1) && int_truth(r1) && vm_work(vm, 1)) {
+		q = int_binary(vm, SUB_binary_floor_divide, r0, r1);
+		next = int_binary(vm, SUB_binary_modulo, r0, r1);
+		slot_set(vm, &r0, r1);
+		r1 = next;
+		next = int_binary(vm, SUB_binary_multiply, q, s1);
+		slot_set(vm, &q, int_binary(vm, SUB_binary_subtract, s0, next));
+		unref(vm, next);
+		slot_set(vm, &s0, s1);
+		s1 = q;
+	}
+	next = is_null(vm->exc) && int_compare(r0, val_int(1)) == 0
+	               ? int_binary(vm, SUB_binary_modulo, s0, m)
+	               : val_null();
+	unref(vm, r0);
+	unref(vm, r1);
+	unref(vm, s0);
+	unref(vm, s1);
+	if (is_null(next) && is_null(vm->exc))
+		rp_raise(vm, TY_ValueError, "base is not invertible for the given modulus");
+	return next;
+}
+
+static struct val power_modulo(struct vm *vm, struct val base, struct val exponent, struct val m)
+{
+	struct val inverse;
+
+	if (!int_truth(m))
+		return rp_raise(vm, TY_ValueError, "pow() 3rd argument cannot be 0");
+	if (int_compare(exponent, val_int(0)) >= 0)
+		return modular_power(vm, ref(base), ref(exponent), m);
+	inverse = modular_inverse(vm, base, m);
+	return is_null(inverse) ? inverse : modular_power(vm, inverse, int_negate(vm, exponent), m);
+}
+
 BUILTIN(builtin_pow)
 {
 	struct val fn;
@@ -197,12 +292,8 @@ BUILTIN(builtin_pow)
 	(void)n;
 	if (is_missing(a[2]) || is_none(a[2]))
 		return rp_binary(vm, SUB_binary_power, a[0], a[1]);
-	if (is_any_int(a[0]) && is_any_int(a[1]) && is_any_int(a[2])) {
-		if (int_compare(a[1], val_int(0)) < 0)
-			return rp_raise(vm, TY_ValueError,
-			                "base is not invertible for the given modulus");
-		return modular_power(vm, ref(a[0]), ref(a[1]), a[2]);
-	}
+	if (is_any_int(a[0]) && is_any_int(a[1]) && is_any_int(a[2]))
+		return power_modulo(vm, a[0], a[1], a[2]);
 	fn = rp_attr_chars(vm, a[0], "__pow__");
 	if (!is_null(fn)) {
 		struct val result = rp_call2(vm, fn, a[1], a[2]);
@@ -215,9 +306,16 @@ BUILTIN(builtin_pow)
 
 BUILTIN(builtin_divmod)
 {
-	struct val q, r;
+	struct val q = special_own(vm, a[0], PN_divmod), r;
 
 	(void)n;
+	if (!is_null(q)) {
+		r = rp_call1(vm, q, a[1]);
+		unref(vm, q);
+		return r;
+	}
+	if (!is_null(vm->exc))
+		return val_null();
 	q = rp_binary(vm, SUB_binary_floor_divide, a[0], a[1]);
 	if (is_null(q))
 		return q;
@@ -312,14 +410,55 @@ BUILTIN(builtin_id)
 	                                     : 9000000 + a[0].as.i * 32 + a[0].tag);
 }
 
+/* Modulo a prime, as Python does: equal numbers of any type have the same. */
+static struct val number_hash(struct vm *vm, struct val v)
+{
+	static const int64_t prime = (INT64_C(1) << 61) - 1;
+	struct val rest;
+	int exponent = 0;
+	int64_t hash = 0;
+
+	if (v.tag != PY_FLOAT) {
+		const bool negative = int_compare(v, val_int(0)) < 0;
+		struct val size = negative ? int_negate(vm, v) : ref(v);
+
+		rest = int_binary(vm, SUB_binary_modulo, size, val_int(prime));
+		unref(vm, size);
+		hash = negative ? -rest.as.i : rest.as.i;
+	} else if (!isfinite(v.as.f)) {
+		return val_int(v.as.f > 0 ? 314159 : v.as.f < 0 ? -314159 : 0);
+	} else {
+		for (double f = frexp(fabs(v.as.f), &exponent); f != 0; f -= trunc(f)) {
+			hash = (hash << 28 & prime) | hash >> 33;
+			f *= 268435456.0;
+			exponent -= 28;
+			hash = (hash + (int64_t)f) % prime;
+		}
+		exponent = exponent >= 0 ? exponent % 61 : 60 - (-1 - exponent) % 61;
+		hash = (hash << exponent & prime) | hash >> (61 - exponent);
+		hash = v.as.f < 0 ? -hash : hash;
+	}
+	return val_int(hash == -1 ? -2 : hash);
+}
+
 BUILTIN(builtin_hash)
 {
+	struct val v = number_unless(vm, a[0], PN_hash), own = special_own(vm, v, PN_hash);
 	uint64_t hash;
 
 	(void)n;
-	if (is_int(a[0]))
-		return val_int(a[0].as.i);
-	return rp_hash(vm, a[0], &hash) ? val_int((int64_t)(hash >> 2)) : val_null();
+	if (v.tag == PY_FLOAT || is_any_int(v))
+		return number_hash(vm, v);
+	if (!is_null(own)) {
+		own = rp_call_drop(vm, own);
+		if (!is_any_int(own))
+			return own;
+		v = number_hash(vm, own);
+		unref(vm, own);
+		return v;
+	}
+	return is_null(vm->exc) && rp_hash(vm, v, &hash) ? val_int((int64_t)(hash >> 2))
+	                                                 : val_null();
 }
 
 BUILTIN(builtin_format)
@@ -406,8 +545,7 @@ BUILTIN(builtin_vars)
 {
 	(void)n;
 	if (is_null(a[0]))
-		return vm->frame ? ref_obj(vm->frame->ns ? vm->frame->ns : vm->frame->module->ns)
-		                 : val_obj(dict_new(vm));
+		return vm->frame ? frame_locals(vm, vm->frame) : val_obj(dict_new(vm));
 	return rp_attr(vm, a[0], vm->n[PN_dict]);
 }
 
@@ -455,13 +593,6 @@ BUILTIN(builtin_import)
 	return module_import_top(vm, chars_of(a[0]), NULL);
 }
 
-BUILTIN(builtin_eval)
-{
-	(void)a, (void)n;
-	vm_stand_in(vm, "eval()");
-	return unknown_new(vm, "eval()");
-}
-
 BUILTIN(builtin_super)
 {
 	struct super *s;
@@ -499,6 +630,7 @@ BUILTIN(property_new)
 	d = descriptor_new(vm, a, DESC_PROPERTY);
 	AS(descriptor, d)->set = ref(a[2]);
 	AS(descriptor, d)->del = ref(a[3]);
+	AS(descriptor, d)->doc = ref(a[4]);
 	return d;
 }
 
@@ -523,6 +655,7 @@ static struct val property_with(struct vm *vm, struct val *a, size_t which)
 	d->get = ref(which == 0 ? a[1] : old->get);
 	d->set = ref(which == 1 ? a[1] : old->set);
 	d->del = ref(which == 2 ? a[1] : old->del);
+	d->doc = ref(old->doc);
 	return val_obj(d);
 }
 
@@ -606,7 +739,6 @@ const struct native_def builtin_functions[] = {
         {"print", builtin_print, "*args sep end file flush"},
         {"len", builtin_len, "obj"},
         {"repr", builtin_repr, "obj"},
-        {"ascii", builtin_repr, "obj"},
         {"abs", builtin_abs, "x"},
         {"round", builtin_round, "number ? ndigits"},
         {"pow", builtin_pow, "base exp ? mod"},
@@ -627,23 +759,19 @@ const struct native_def builtin_functions[] = {
         {"chr", builtin_chr, "i"},
         {"ord", builtin_ord, "c"},
         {"vars", builtin_vars, "? obj"},
-        {"locals", builtin_vars, "? obj"},
         {"globals", builtin_globals, NULL},
         {"dir", builtin_dir, "? obj"},
         {"input", builtin_input, "? prompt"},
         {"open", builtin_open, "*args **kw"},
         {"__import__", builtin_import, "name ? globals locals fromlist level"},
-        {"eval", builtin_eval, "*args **kw"},
-        {"exec", builtin_eval, "*args **kw"},
-        {"compile", builtin_eval, "*args **kw"},
         {0},
 };
 
 static const enum rp_type visible_types[] = {
-        TY_object,    TY_type,     TY_int,         TY_bool,         TY_float, TY_complex,
-        TY_str,       TY_bytes,    TY_list,        TY_tuple,        TY_dict,  TY_set,
-        TY_frozenset, TY_slice,    TY_range,       TY_enumerate,    TY_zip,   TY_map,
-        TY_filter,    TY_property, TY_classmethod, TY_staticmethod, TY_super,
+        TY_object,   TY_type,        TY_int,          TY_bool,  TY_float, TY_str,
+        TY_bytes,    TY_list,        TY_tuple,        TY_dict,  TY_set,   TY_frozenset,
+        TY_slice,    TY_range,       TY_enumerate,    TY_zip,   TY_map,   TY_filter,
+        TY_property, TY_classmethod, TY_staticmethod, TY_super,
 };
 
 extern const struct native_def dict_class_methods[], deque_properties[];
@@ -668,6 +796,7 @@ void builtins_init(struct vm *vm)
 	module_set(vm, m, "Ellipsis", (struct val){.tag = PY_ELLIPSIS});
 	module_set(vm, m, "__debug__", val_bool(true));
 	module_add(vm, m, builtin_functions);
+	module_add(vm, m, eval_functions);
 	module_add(vm, m, builtin_iter_functions);
 	iter_builtins_init(vm);
 	type_add(vm, vm->t[TY_property], property_methods);
@@ -679,4 +808,5 @@ void builtins_init(struct vm *vm)
 	type_method(vm, vm->t[TY_dict], "fromkeys", DESC_CLASSMETHOD, dict_class_methods);
 	type_method(vm, vm->t[TY_deque], "maxlen", DESC_PROPERTY, deque_properties);
 	properties_init(vm);
+	numbers_init(vm);
 }

@@ -443,6 +443,9 @@ struct val instantiate(struct vm *vm, struct cls *cls, struct val *a, uint32_t n
 	struct val new = cls_find(vm, cls, vm->n[PN_new]), made, *all;
 	bool plain = is_kind(new, K_NATIVE) && AS(native, new)->owner == vm->t[TY_object];
 
+	/* What runs by itself may be a method of one. */
+	if ((cls->flags & (CLS_ABSTRACT | CLS_OPAQUE)) == CLS_ABSTRACT && !vm->forgiving)
+		return class_refuse(vm, cls);
 	if (plain) {
 		struct val init = cls_find(vm, cls, vm->n[PN_init]);
 
@@ -462,7 +465,8 @@ struct val instantiate(struct vm *vm, struct cls *cls, struct val *a, uint32_t n
 		memcpy(all + 1, a, n * sizeof(*a));
 	made = rp_call(vm, new, all, n + 1, kw);
 	free(all);
-	if (is_null(made) || !cls_is(type_of(vm, made), cls) || is_kind(made, K_CLASS))
+	if (is_null(made) || !cls_is(type_of(vm, made), cls) ||
+	    (is_kind(made, K_CLASS) && is_kind(cls_find(vm, cls, vm->n[PN_init]), K_NATIVE)))
 		return made;
 	return run_init(vm, type_of(vm, made), made, a, n, kw);
 }

@@ -350,11 +350,32 @@ static bool base_add(struct vm *vm, struct list *out, struct val base, bool *opa
 	return is_null(vm->exc);
 }
 
+/* Slots count if every base but object has them, too, or is a built-in without more. */
+static bool only_slots(struct vm *vm, const struct cls *cls)
+{
+	if (is_null(dict_get_str(vm, cls->ns, vm->n[PN_slots])))
+		return false;
+	for (uint32_t i = 0; i < cls->bases->count; i++)
+		if (AS(cls, cls->bases->at[i])->flags & (CLS_HEAP | CLS_EXCEPTION | CLS_OPAQUE) &&
+		    !(AS(cls, cls->bases->at[i])->flags & CLS_SLOTS))
+			return false;
+	return true;
+}
+
+static void class_marks(struct vm *vm, struct cls *cls)
+{
+	cls->flags |= only_slots(vm, cls) ? CLS_HEAP | CLS_SLOTS : CLS_HEAP;
+	/* What is equal has to have the same hash: the inherited one will not do. */
+	if (!is_null(dict_get_str(vm, cls->ns, vm->n[PN_eq])) &&
+	    is_null(dict_get_str(vm, cls->ns, vm->n[PN_hash])))
+		dict_put_str(vm, cls->ns, vm->n[PN_hash], val_none());
+}
+
 static struct val class_finish(struct vm *vm, struct cls *cls, struct dict *kw)
 {
 	struct val module = dict_get_str(vm, cls->ns, vm->n[PN_module]);
 
-	cls->flags |= CLS_HEAP;
+	class_marks(vm, cls);
 	if (is_kind(module, K_STR)) {
 		cls->module = AS(str, module);
 		cls->module->h.refs++;
@@ -428,9 +449,9 @@ struct val class_build(struct vm *vm, struct str *name, struct val bases, struct
 
 /* type(name, bases, namespace), called by metaclasses through super(). */
 struct val type_make(struct vm *vm, struct val meta, struct val name, struct val bases,
-                     struct val ns);
+                     struct val ns, struct dict *kw);
 struct val type_make(struct vm *vm, struct val meta, struct val name, struct val bases,
-                     struct val ns)
+                     struct val ns, struct dict *kw)
 {
 	struct list *list = AS(list, bases);
 	struct cls **at = checked_alloc(list->count + 1, sizeof(*at));
@@ -448,30 +469,74 @@ struct val type_make(struct vm *vm, struct val meta, struct val name, struct val
 	free((void *)at);
 	if (is_kind(meta, K_CLASS) && AS(cls, meta) != vm->t[TY_type])
 		cls->meta = AS(cls, meta);
-	return class_finish(vm, cls, NULL);
+	return class_finish(vm, cls, kw);
+}
+
+/* --- abstract classes */
+
+void class_set_abstract(struct vm *vm, struct cls *cls, struct val methods)
+{
+	const int any = rp_truth(vm, methods);
+
+	cls->flags &= ~(uint32_t)CLS_ABSTRACT;
+	if (any > 0)
+		cls->flags |= CLS_ABSTRACT;
+}
+
+struct val class_refuse(struct vm *vm, struct cls *cls)
+{
+	struct list *names =
+	        list_from(vm, dict_get_str(vm, cls->ns, str_intern(vm, "__abstractmethods__", 19)));
+	struct val comma = val_str(vm, ", "), joined, result = val_null();
+
+	if (names && names->count)
+		unref(vm, rp_call_method(vm, val_obj(names), "sort", NULL, 0));
+	joined = names ? val_obj(names) : val_none();
+	slot_set(vm, &joined,
+	         is_null(vm->exc) ? rp_call_method(vm, comma, "join", &joined, 1) : val_none());
+	if (is_null(vm->exc) && is_kind(joined, K_STR))
+		result = rp_raise(vm, TY_TypeError,
+		                  "Can't instantiate abstract class %s with abstract method%s %s",
+		                  cls->name->at, names->count == 1 ? "" : "s", chars_of(joined));
+	unref(vm, joined);
+	unref(vm, comma);
+	return result;
 }
 
 /* --- isinstance */
 
-static int one_subclass(struct vm *vm, struct cls *cls, struct val type)
+/* What the type's class says of the instance, or of the class if that is PY_NULL. */
+static int check_hook(struct vm *vm, struct cls *cls, struct val type, struct val instance)
 {
 	struct val hook, result;
 	int yes;
 
-	if (is_kind(type, K_CLASS)) {
-		if (cls_is(cls, AS(cls, type)))
-			return 1;
-		hook = AS(cls, type)->meta ? special_own(vm, type, PN_instancecheck) : val_null();
-		if (is_null(hook))
-			return is_null(vm->exc) ? 0 : -1;
-		result = rp_call1(vm, hook, val_obj(cls));
-		unref(vm, hook);
-		yes = is_null(result) ? -1 : rp_truth(vm, result);
-		unref(vm, result);
-		return yes;
-	}
+	if (is_kind(instance, K_UNKNOWN))
+		return 0;
+	hook = special_own(vm, type, is_null(instance) ? PN_subclasscheck : PN_instancecheck);
+	if (is_null(hook))
+		return is_null(vm->exc) ? 0 : -1;
+	result = rp_call1(vm, hook, is_null(instance) ? val_obj(cls) : instance);
+	unref(vm, hook);
+	yes = is_null(result) ? -1 : rp_truth(vm, result);
+	unref(vm, result);
+	return yes;
+}
+
+static int one_subclass(struct vm *vm, struct cls *cls, struct val type, struct val instance)
+{
+	struct val hook;
+	int yes;
+
+	if (is_kind(type, K_CLASS))
+		return cls_is(cls, AS(cls, type)) ? 1
+		       : AS(cls, type)->meta      ? check_hook(vm, cls, type, instance)
+		                                  : 0;
 	if (is_kind(type, K_UNKNOWN) || is_kind(type, K_MODULE))
 		return 0;
+	yes = check_hook(vm, cls, type, instance);
+	if (yes)
+		return yes;
 	hook = rp_attr_find(vm, type, str_intern(vm, "__origin__", 10));
 	if (is_kind(hook, K_CLASS))
 		yes = cls_is(cls, AS(cls, hook));
@@ -481,12 +546,12 @@ static int one_subclass(struct vm *vm, struct cls *cls, struct val type)
 	return yes;
 }
 
-static int many_subclass(struct vm *vm, struct cls *cls, struct val type)
+static int many_subclass(struct vm *vm, struct cls *cls, struct val type, struct val instance)
 {
 	if (!is_kind(type, K_TUPLE))
-		return one_subclass(vm, cls, type);
+		return one_subclass(vm, cls, type, instance);
 	for (uint32_t i = 0; i < AS(list, type)->count; i++) {
-		int yes = many_subclass(vm, cls, AS(list, type)->at[i]);
+		int yes = many_subclass(vm, cls, AS(list, type)->at[i], instance);
 
 		if (yes)
 			return yes;
@@ -496,7 +561,7 @@ static int many_subclass(struct vm *vm, struct cls *cls, struct val type)
 
 int rp_isinstance(struct vm *vm, struct val v, struct val type)
 {
-	return many_subclass(vm, type_of(vm, v), type);
+	return many_subclass(vm, type_of(vm, v), type, v);
 }
 
 int rp_issubclass(struct vm *vm, struct val v, struct val type)
@@ -507,7 +572,7 @@ int rp_issubclass(struct vm *vm, struct val v, struct val type)
 		rp_raise(vm, TY_TypeError, "issubclass() arg 1 must be a class");
 		return -1;
 	}
-	return many_subclass(vm, AS(cls, v), type);
+	return many_subclass(vm, AS(cls, v), type, val_null());
 }
 
 void type_add(struct vm *vm, struct cls *cls, const struct native_def *defs)

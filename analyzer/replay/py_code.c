@@ -62,6 +62,17 @@ static void assign_registers(struct code *code)
 	free(r.free);
 }
 
+static struct val complex_value(struct vm *vm, double imaginary)
+{
+	struct val type = builtin_late(vm, str_intern(vm, "complex", 7)), v = val_null();
+
+	if (!is_null(type))
+		v = rp_call2(vm, type, val_int(0), val_float(imaginary));
+	unref(vm, type);
+	exc_clear(vm);
+	return is_null(v) ? unknown_new(vm, "complex number") : v;
+}
+
 static struct val const_value(struct vm *vm, const struct ir_inst *in, struct str *text)
 {
 	switch ((int)in->sub) {
@@ -78,7 +89,7 @@ static struct val const_value(struct vm *vm, const struct ir_inst *in, struct st
 	case SUB_const_float:
 		return val_float(strtod(text->at, NULL));
 	case SUB_const_imaginary:
-		return unknown_new(vm, "complex number %sj", text->at);
+		return complex_value(vm, strtod(text->at, NULL));
 	case SUB_const_bytes:
 		return val_obj(bytes_new(vm, text->at, text->length));
 	default:

@@ -217,6 +217,31 @@ static bool is_number(struct val v)
 	return v.tag == PY_FLOAT || is_any_int(v);
 }
 
+/* An int that a double does not hold exactly, as far as one can see. */
+static bool is_wide(struct val v)
+{
+	return v.tag == PY_OBJECT ||
+	       (v.tag == PY_INT && (v.as.i > INT64_C(1) << 53 || v.as.i < -(INT64_C(1) << 53)));
+}
+
+/* Of an int and a float: as the int above all, then by what is behind the point. */
+static struct val compare_wide(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
+{
+	const double f = a.tag == PY_FLOAT ? a.as.f : b.as.f;
+	struct val whole;
+	int order;
+
+	if (!isfinite(f))
+		return val_bool(
+		        float_says(sub, a.tag == PY_FLOAT ? f : 0, a.tag == PY_FLOAT ? 0 : f));
+	whole = int_of_double(vm, floor(f));
+	order = int_compare(a.tag == PY_FLOAT ? b : a, whole);
+	if (!order && f != floor(f))
+		order = -1;
+	unref(vm, whole);
+	return val_bool(order_says(sub, a.tag == PY_FLOAT ? -order : order));
+}
+
 static struct val compare_any(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 {
 	struct val result;
@@ -224,6 +249,8 @@ static struct val compare_any(struct vm *vm, enum ir_sub sub, struct val a, stru
 	if (is_number(a) && is_number(b)) {
 		if (a.tag != PY_FLOAT && b.tag != PY_FLOAT)
 			return val_bool(order_says(sub, int_compare(a, b)));
+		if (is_wide(a) || is_wide(b))
+			return compare_wide(vm, sub, a, b);
 		return val_bool(float_says(sub, a.tag == PY_FLOAT ? a.as.f : int_to_double(a),
 		                           b.tag == PY_FLOAT ? b.as.f : int_to_double(b)));
 	}
@@ -457,6 +484,8 @@ static bool hash_own(struct vm *vm, struct val v, uint64_t *hash)
 	struct val fn = special_own(vm, v, PN_hash), result;
 
 	if (is_null(fn)) {
+		if (is_null(vm->exc) && is_none(cls_find(vm, type_of(vm, v), vm->n[PN_hash])))
+			rp_raise(vm, TY_TypeError, "unhashable type: '%s'", type_name(vm, v));
 		*hash = (uint64_t)(uintptr_t)v.as.o >> 4;
 		return is_null(vm->exc);
 	}
@@ -486,6 +515,10 @@ static bool hash_object(struct vm *vm, struct val v, uint64_t *hash)
 	case K_LONG:
 		*hash = int_hash(v);
 		return true;
+	case K_NUMBER:
+		return is_kind(cls_find(vm, v.as.o->cls, vm->n[PN_hash]), K_NATIVE)
+		               ? rp_hash(vm, AS(number, v)->value, hash)
+		               : hash_own(vm, v, hash);
 	case K_TUPLE:
 		return hash_tuple(vm, AS(list, v), hash);
 	case K_METHOD:

@@ -419,16 +419,21 @@ METHOD(set_isdisjoint)
 	return result;
 }
 
-const struct native_def set_methods[] = {
-        {"__new__", set_new_method, "cls ? *args **kw"},
-        {"__init__", set_init_method, "self ? iterable"},
+const struct native_def set_changing_methods[] = {
         {"add", set_add, "self item"},
         {"discard", set_discard, "self item"},
         {"remove", dict_delitem_method, "self item"},
         {"pop", set_pop, "self"},
         {"clear", dict_clear_method, "self"},
-        {"copy", dict_copy_method, "self"},
         {"update", set_update, "self *others"},
+        {0},
+};
+
+/* What frozen sets have, too. */
+const struct native_def set_methods[] = {
+        {"__new__", set_new_method, "cls ? *args **kw"},
+        {"__init__", set_init_method, "self ? iterable"},
+        {"copy", dict_copy_method, "self"},
         {"union", set_union, "self *others"},
         {"intersection", set_intersection, "self *others"},
         {"difference", set_difference, "self *others"},

@@ -367,7 +367,9 @@ static struct val percent_value(struct vm *vm, struct val v, struct spec *spec)
 	case 's':
 	case 'r':
 	case 'a':
-		s = spec->type == 's' ? rp_str(vm, v) : rp_repr(vm, v);
+		s = spec->type == 's'   ? rp_str(vm, v)
+		    : spec->type == 'r' ? rp_repr(vm, v)
+		                        : library_call(vm, "builtins", "ascii", &v, 1);
 		if (is_null(s))
 			return s;
 		spec->type = 's';

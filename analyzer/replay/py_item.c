@@ -147,7 +147,8 @@ static struct val class_item(struct vm *vm, struct val o, struct val index)
 		fn = rp_attr_find(vm, o, vm->n[PN_class_getitem]);
 	if (is_null(fn))
 		return is_null(vm->exc) ? ref(o) : val_null();
-	result = rp_call1(vm, fn, index);
+	/* __class_getitem__ is a class method without saying so. */
+	result = is_kind(fn, K_FUNCTION) ? rp_call2(vm, fn, o, index) : rp_call1(vm, fn, index);
 	unref(vm, fn);
 	return result;
 }

@@ -169,6 +169,31 @@ static struct val next_enumerate(struct vm *vm, struct iter *it)
 	return ref_obj(t);
 }
 
+static void zip_uneven(struct vm *vm, uint32_t which, const char *how)
+{
+	if (which == 2)
+		rp_raise(vm, TY_ValueError, "zip() argument 2 is %s than argument 1", how);
+	else
+		rp_raise(vm, TY_ValueError, "zip() argument %u is %s than arguments 1-%u", which,
+		         how, which - 1);
+}
+
+/* Number `ended`, from 0, is the first that has no more. */
+static void zip_strict(struct vm *vm, struct iter *it, uint32_t ended)
+{
+	if (ended) {
+		zip_uneven(vm, ended + 1, "shorter");
+		return;
+	}
+	for (uint32_t i = 1; i < it->count && is_null(vm->exc); i++) {
+		struct val item = rp_next(vm, it->inner[i]);
+
+		if (!is_null(item))
+			zip_uneven(vm, i + 1, "longer");
+		unref(vm, item);
+	}
+}
+
 static struct val next_zip(struct vm *vm, struct iter *it)
 {
 	struct list *t = it->count ? cached_tuple(vm, it, it->count) : NULL;
@@ -185,11 +210,8 @@ static struct val next_zip(struct vm *vm, struct iter *it)
 		if (is_null(item)) {
 			unref_obj(vm, t);
 			it->done = true;
-			if (it->strict && i && is_null(vm->exc))
-				rp_raise(vm, TY_ValueError,
-				         "zip() argument %u is shorter than "
-				         "argument 1",
-				         i + 1);
+			if (it->strict && is_null(vm->exc))
+				zip_strict(vm, it, i);
 			return val_null();
 		}
 		slot_set(vm, &t->at[i], item);

@@ -122,7 +122,9 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 		return v;
 	if (name == vm->n[PN_dict])
 		return ref_obj(module_namespace(vm, m));
-	if (m == vm->builtins || m == vm->main)
+	if (m == vm->builtins)
+		return builtin_late(vm, name);
+	if (m == vm->main)
 		return v;
 	length = snprintf(full, sizeof(full), "%s.%s", m->name->at, name->at);
 	if (length > 0 && (size_t)length < sizeof(full) &&
@@ -176,16 +178,22 @@ static struct val module_forget(struct vm *vm, struct str *name)
 	return val_null();
 }
 
-static struct val module_of_library(struct vm *vm, struct module *m)
+bool module_run_imports(struct vm *vm, struct module *m)
 {
 	const struct library_definition *imports =
 	        m->library ? library_definition_find(m->library, str_intern(vm, "", 0)) : NULL;
+
+	return !imports || library_run(vm, m, imports);
+}
+
+static struct val module_of_library(struct vm *vm, struct module *m)
+{
 
 	if (m->native)
 		module_add(vm, m, m->native->defs);
 	if (m->native && m->native->init)
 		m->native->init(vm, m);
-	if (imports && !library_run(vm, m, imports))
+	if (!module_run_imports(vm, m))
 		return module_forget(vm, m->name);
 	return val_obj(m);
 }
@@ -284,6 +292,16 @@ struct val module_import(struct vm *vm, const char *name, struct module *from)
 struct val module_import_top(struct vm *vm, const char *name, struct module *from)
 {
 	return import_any(vm, name, from, true);
+}
+
+struct val library_call(struct vm *vm, const char *module, const char *name, struct val *a,
+                        uint32_t n)
+{
+	struct val m = module_import(vm, module, NULL), result;
+
+	result = is_null(m) ? m : rp_call_method(vm, m, name, a, n);
+	unref(vm, m);
+	return result;
 }
 
 /* Definitions of a library are made when they are asked for. */

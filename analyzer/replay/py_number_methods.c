@@ -31,7 +31,7 @@ static struct val int_of_str(struct vm *vm, struct val s, int base)
 	return val_null();
 }
 
-static struct val int_new(struct vm *vm, struct val *a, uint32_t n)
+static struct val int_of(struct vm *vm, struct val *a, uint32_t n)
 {
 	int64_t base = 10;
 
@@ -52,10 +52,23 @@ static struct val int_new(struct vm *vm, struct val *a, uint32_t n)
 	return rp_to_int(vm, a[1]);
 }
 
+static struct val of_class(struct vm *vm, struct val cls, enum rp_type type, struct val value)
+{
+	if (is_null(value) || !is_kind(cls, K_CLASS) || !(AS(cls, cls)->flags & CLS_HEAP) ||
+	    !cls_is(AS(cls, cls), vm->t[type]))
+		return value;
+	return number_new(vm, AS(cls, cls), value);
+}
+
+static struct val int_new(struct vm *vm, struct val *a, uint32_t n)
+{
+	return of_class(vm, a[0], TY_int, int_of(vm, a, n));
+}
+
 static struct val int_bit_length_method(struct vm *vm, struct val *a, uint32_t n)
 {
 	(void)vm, (void)n;
-	return val_int(int_bit_length(a[0]));
+	return val_int(int_bit_length(number_plain(a[0])));
 }
 
 static struct val float_of_str(struct vm *vm, struct val s)
@@ -77,7 +90,7 @@ static struct val float_of_str(struct vm *vm, struct val s)
 	                AS(str, s)->at);
 }
 
-static struct val float_new(struct vm *vm, struct val *a, uint32_t n)
+static struct val float_of(struct vm *vm, struct val *a, uint32_t n)
 {
 	double f;
 
@@ -101,6 +114,11 @@ static struct val float_new(struct vm *vm, struct val *a, uint32_t n)
 	return val_float(f);
 }
 
+static struct val float_new(struct vm *vm, struct val *a, uint32_t n)
+{
+	return of_class(vm, a[0], TY_float, float_of(vm, a, n));
+}
+
 static struct val float_is_integer(struct vm *vm, struct val *a, uint32_t n)
 {
 	double f;
@@ -112,13 +130,13 @@ static struct val float_is_integer(struct vm *vm, struct val *a, uint32_t n)
 static struct val number_self(struct vm *vm, struct val *a, uint32_t n)
 {
 	(void)vm, (void)n;
-	return ref(a[0]);
+	return ref(number_plain(a[0]));
 }
 
 static struct val number_repr(struct vm *vm, struct val *a, uint32_t n)
 {
 	(void)n;
-	return rp_repr(vm, a[0]);
+	return rp_repr(vm, number_plain(a[0]));
 }
 
 static struct val number_hash(struct vm *vm, struct val *a, uint32_t n)
@@ -126,12 +144,12 @@ static struct val number_hash(struct vm *vm, struct val *a, uint32_t n)
 	uint64_t hash;
 
 	(void)n;
-	return rp_hash(vm, a[0], &hash) ? val_int((int64_t)(hash >> 1)) : val_null();
+	return rp_hash(vm, number_plain(a[0]), &hash) ? val_int((int64_t)(hash >> 1)) : val_null();
 }
 
 static struct val number_bool(struct vm *vm, struct val *a, uint32_t n)
 {
-	int truth = rp_truth(vm, a[0]);
+	int truth = rp_truth(vm, number_plain(a[0]));
 
 	(void)n;
 	return truth < 0 ? val_null() : val_bool(truth);
@@ -141,12 +159,12 @@ static struct val number_bool(struct vm *vm, struct val *a, uint32_t n)
 	static struct val number_##name(struct vm *vm, struct val *a, uint32_t n)                  \
 	{                                                                                          \
 		(void)n;                                                                           \
-		return rp_binary(vm, sub, a[0], a[1]);                                             \
+		return rp_binary(vm, sub, number_plain(a[0]), number_plain(a[1]));                 \
 	}                                                                                          \
 	static struct val number_r##name(struct vm *vm, struct val *a, uint32_t n)                 \
 	{                                                                                          \
 		(void)n;                                                                           \
-		return rp_binary(vm, sub, a[1], a[0]);                                             \
+		return rp_binary(vm, sub, number_plain(a[1]), number_plain(a[0]));                 \
 	}
 OPERATOR(add, SUB_binary_add)
 OPERATOR(sub, SUB_binary_subtract)

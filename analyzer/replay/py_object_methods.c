@@ -144,7 +144,7 @@ const struct native_def object_methods[] = {
 /* --- type */
 
 struct val type_make(struct vm *vm, struct val meta, struct val name, struct val bases,
-                     struct val ns);
+                     struct val ns, struct dict *kw);
 
 static struct val type_new(struct vm *vm, struct val *a, uint32_t n)
 {
@@ -152,7 +152,7 @@ static struct val type_new(struct vm *vm, struct val *a, uint32_t n)
 		return ref_obj(type_of(vm, a[1]));
 	if (!is_kind(a[1], K_STR) || !is_kind(a[2], K_TUPLE) || !is_kind(a[3], K_DICT))
 		return rp_raise(vm, TY_TypeError, "type() takes 1 or 3 arguments");
-	return type_make(vm, a[0], a[1], a[2], a[3]);
+	return type_make(vm, a[0], a[1], a[2], a[3], is_kind(a[4], K_DICT) ? AS(dict, a[4]) : NULL);
 }
 
 static struct val type_init(struct vm *vm, struct val *a, uint32_t n)

@@ -91,6 +91,12 @@ static struct val float_binary(struct vm *vm, enum ir_sub sub, double a, double 
 
 /* --- sequences and sets */
 
+static struct val text_like(struct vm *vm, const struct str *like, const struct text *text)
+{
+	return like->h.kind == K_BYTES ? val_obj(bytes_new(vm, text_chars(text), text->length))
+	                               : val_text(vm, text);
+}
+
 static struct val str_join_two(struct vm *vm, struct str *a, struct str *b)
 {
 	struct arena scratch = {0};
@@ -99,11 +105,20 @@ static struct val str_join_two(struct vm *vm, struct str *a, struct str *b)
 
 	text_add(&text, a->at, a->length);
 	text_add(&text, b->at, b->length);
-	result = val_text(vm, &text);
+	result = text_like(vm, a, &text);
 	arena_release(&scratch);
-	result.as.o->kind = a->h.kind;
-	result.as.o->cls = vm->t[a->h.kind == K_BYTES ? TY_bytes : TY_str];
 	return result;
+}
+
+static struct val deque_joined(struct vm *vm, struct deque *a, struct deque *b)
+{
+	struct deque *sum = deque_new(vm, a->maxlen);
+
+	for (uint32_t i = 0; i < a->count; i++)
+		deque_push(vm, sum, ref(*deque_at(a, i)), false);
+	for (uint32_t i = 0; i < b->count; i++)
+		deque_push(vm, sum, ref(*deque_at(b, i)), false);
+	return val_obj(sum);
 }
 
 static struct val sequence_add(struct vm *vm, struct val a, struct val b)
@@ -114,6 +129,8 @@ static struct val sequence_add(struct vm *vm, struct val a, struct val b)
 		return not_implemented;
 	if (is_kind(a, K_STR) || is_kind(a, K_BYTES))
 		return str_join_two(vm, AS(str, a), AS(str, b));
+	if (is_kind(a, K_DEQUE))
+		return deque_joined(vm, AS(deque, a), AS(deque, b));
 	if (!is_kind(a, K_LIST) && !is_kind(a, K_TUPLE))
 		return not_implemented;
 	sum = list_new(vm, AS(list, a)->count + AS(list, b)->count);
@@ -138,7 +155,7 @@ static struct val str_repeat(struct vm *vm, struct str *s, int64_t times)
 	}
 	for (int64_t i = 0; i < times && vm_work(vm, 1); i++)
 		text_add(&text, s->at, s->length);
-	result = val_text(vm, &text);
+	result = text_like(vm, s, &text);
 	arena_release(&scratch);
 	return result;
 }
@@ -147,7 +164,7 @@ static struct val sequence_repeat(struct vm *vm, struct val s, int64_t times)
 {
 	struct list *from, *list;
 
-	if (is_kind(s, K_STR))
+	if (is_kind(s, K_STR) || is_kind(s, K_BYTES))
 		return str_repeat(vm, AS(str, s), times);
 	if (!is_kind(s, K_LIST) && !is_kind(s, K_TUPLE))
 		return not_implemented;
@@ -215,6 +232,14 @@ static struct val set_binary(struct vm *vm, enum ir_sub sub, struct val x, struc
 	return val_obj(out);
 }
 
+/* int | str */
+static struct val types_joined(struct vm *vm, struct val a, struct val b)
+{
+	struct val both[2] = {a, b};
+
+	return library_call(vm, "types", "_union", both, 2);
+}
+
 static struct val container_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 {
 	struct dict *merged;
@@ -227,6 +252,8 @@ static struct val container_binary(struct vm *vm, enum ir_sub sub, struct val a,
 		return sequence_repeat(vm, a, b.as.i);
 	if (sub == SUB_binary_multiply && b.tag == PY_OBJECT && is_int(a))
 		return sequence_repeat(vm, b, a.as.i);
+	if (sub == SUB_binary_or && (is_kind(a, K_CLASS) || is_kind(b, K_CLASS)))
+		return types_joined(vm, a, b);
 	if (a.tag != PY_OBJECT || b.tag != PY_OBJECT)
 		return not_implemented;
 	if (sub == SUB_binary_add)
@@ -239,8 +266,6 @@ static struct val container_binary(struct vm *vm, enum ir_sub sub, struct val a,
 		dict_update(vm, merged, b);
 		return val_obj(merged);
 	}
-	if (sub == SUB_binary_or && (is_kind(a, K_CLASS) || is_kind(b, K_CLASS)))
-		return tuple_pair(vm, ref(a), ref(b)); /* int | str: only good for isinstance */
 	return not_implemented;
 }
 
@@ -329,6 +354,11 @@ struct val rp_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 	if (result.tag == PY_NOT_IMPLEMENTED)
 		return unsupported(vm, sub, "", a, b);
 	return result;
+}
+
+struct val rp_binary_builtin(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
+{
+	return container_binary(vm, sub, a, b);
 }
 
 static struct val inplace_container(struct vm *vm, enum ir_sub sub, struct val a, struct val b)

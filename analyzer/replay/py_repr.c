@@ -150,7 +150,7 @@ static void repr_class(struct vm *vm, struct cls *c, struct text *out)
 	struct val module = dict_get_str(vm, c->ns, vm->n[PN_module]);
 
 	text_add_chars(out, "<class '");
-	if (c->module)
+	if (c->module && !str_is(c->module, "builtins"))
 		text_print(out, "%s.", c->module->at);
 	else if (is_kind(module, K_STR))
 		text_print(out, "%s.", chars_of(module));
@@ -351,7 +351,7 @@ bool str_into(struct vm *vm, struct val v, struct text *out)
 {
 	bool found;
 
-	if (is_kind(v, K_STR)) {
+	if (is_kind(v, K_STR) && v.as.o->cls == vm->t[TY_str]) {
 		text_add(out, AS(str, v)->at, AS(str, v)->length);
 		return true;
 	}
@@ -380,7 +380,7 @@ struct val rp_str(struct vm *vm, struct val v)
 	struct text text = {.arena = &scratch};
 	struct val result;
 
-	if (is_kind(v, K_STR))
+	if (is_kind(v, K_STR) && v.as.o->cls == vm->t[TY_str])
 		return ref(v);
 	result = str_into(vm, v, &text) ? val_text(vm, &text) : val_null();
 	arena_release(&scratch);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/replay/library.h"
 #include "analyzer/replay/py_step.h"
 
 enum { FEW_ARGS = 16 };
@@ -27,15 +28,31 @@ static void call_release(struct vm *vm, struct call *c)
 	unref_obj(vm, c->kw);
 }
 
+static bool given_twice(struct vm *vm, const struct str *name)
+{
+	if (name)
+		rp_raise(vm, TY_TypeError, "got multiple values for keyword argument '%s'",
+		         name->at);
+	else
+		rp_raise(vm, TY_TypeError, "got multiple values for keyword argument");
+	return false;
+}
+
 static bool call_keyword(struct vm *vm, struct call *c, const struct code_arg *arg, struct val v)
 {
+	uint32_t before;
+
 	if (!c->kw)
 		c->kw = dict_new(vm);
+	before = c->kw->count;
 	if (arg->star == ARG_PLAIN) {
 		dict_put_str(vm, c->kw, arg->keyword, v);
-		return true;
+		return c->kw->count > before || given_twice(vm, arg->keyword);
 	}
-	return dict_update(vm, c->kw, v);
+	if (!dict_update(vm, c->kw, v))
+		return false;
+	return !before || !is_kind(v, K_DICT) || c->kw->count == before + AS(dict, v)->count ||
+	       given_twice(vm, NULL);
 }
 
 /* Arguments from operand `first` on. */
@@ -299,6 +316,9 @@ enum step step_class(struct run *run, struct frame *f, const struct code_inst *i
 	body->ns = dict_new(vm);
 	dict_put_str(vm, body->ns, vm->n[PN_module], val_obj(f->module->name));
 	dict_put_str(vm, body->ns, vm->n[PN_qualname], val_obj(body->code->qualified));
+	if (body->code->func->doc.n)
+		dict_put_str(vm, body->ns, vm->n[PN_doc],
+		             val_obj(name_of_sym(vm, body->code->module, body->code->func->doc)));
 	waiting = tuple_new(vm, 2);
 	waiting->at[0] = tuple_of(vm, c.at, c.count);
 	waiting->at[1] = c.kw ? ref_obj(c.kw) : val_none();

@@ -117,8 +117,10 @@ enum step step_format(struct run *run, struct frame *f, const struct code_inst *
 
 	if (in->sub == SUB_format_str)
 		slot_set(vm, &v, rp_str(vm, v));
-	else if (in->sub == SUB_format_repr || in->sub == SUB_format_ascii)
+	else if (in->sub == SUB_format_repr)
 		slot_set(vm, &v, rp_repr(vm, v));
+	else if (in->sub == SUB_format_ascii)
+		slot_set(vm, &v, library_call(vm, "builtins", "ascii", &v, 1));
 	if (is_null(v))
 		result = v;
 	else if (is_kind(spec, K_STR))

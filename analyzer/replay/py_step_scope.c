@@ -50,6 +50,9 @@ struct val load_global(struct vm *vm, struct module *module, struct str *name)
 	v = module->native || module->library ? module_attr(vm, module, name) : val_null();
 	if (!is_null(v) || !is_null(vm->exc))
 		return v;
+	v = builtin_late(vm, name);
+	if (!is_null(v) || !is_null(vm->exc))
+		return v;
 	if (module->opaque_names) {
 		vm_stand_in(vm, "%s", name->at);
 		return unknown_new(vm, "%s", name->at);

@@ -12,6 +12,17 @@ static struct val same_kind(struct vm *vm, struct val like, const char *at, size
 	                                      : str_new(vm, at, length));
 }
 
+bool text_argument(struct vm *vm, struct val v, struct val *result)
+{
+	*result = val_null();
+	if (is_kind(v, K_STR) || is_kind(v, K_BYTES))
+		return true;
+	*result = is_kind(v, K_UNKNOWN)
+	                  ? unknown_new(vm, "text of %s", AS(unknown, v)->what->at)
+	                  : rp_raise(vm, TY_TypeError, "must be str, not %s", type_name(vm, v));
+	return false;
+}
+
 METHOD(str_new_method)
 {
 	struct val s;
@@ -107,8 +118,14 @@ static bool strips(const char *set, size_t length, char c)
 static struct val strip(struct vm *vm, struct val *a, bool left, bool right)
 {
 	const char *at = STR(a[0])->at, *end = at + STR(a[0])->length;
-	const char *set = is_missing(a[1]) ? NULL : STR(a[1])->at;
-	size_t length = set ? STR(a[1])->length : 0;
+	const char *set;
+	size_t length;
+	struct val other;
+
+	if (!is_missing(a[1]) && !text_argument(vm, a[1], &other))
+		return other;
+	set = is_missing(a[1]) ? NULL : STR(a[1])->at;
+	length = set ? STR(a[1])->length : 0;
 
 	while (left && at < end && strips(set, length, *at))
 		at++;
@@ -157,19 +174,23 @@ static void split_blanks(struct vm *vm, struct val s, int64_t most, struct list 
 
 METHOD(str_split)
 {
-	struct list *out = list_new(vm, 4);
+	struct list *out;
 	const char *at = STR(a[0])->at, *end = at + STR(a[0])->length, *hit;
 	int64_t most;
+	struct val other;
 
 	(void)n;
+	if (!is_missing(a[1]) && !text_argument(vm, a[1], &other))
+		return other;
 	if (!arg_int(vm, a[2], -1, &most))
 		return val_null();
+	if (!is_missing(a[1]) && !STR(a[1])->length)
+		return rp_raise(vm, TY_ValueError, "empty separator");
+	out = list_new(vm, 4);
 	if (is_missing(a[1])) {
 		split_blanks(vm, a[0], most, out);
 		return val_obj(out);
 	}
-	if (!STR(a[1])->length)
-		return rp_raise(vm, TY_ValueError, "empty separator");
 	while ((most < 0 || out->count < most) &&
 	       (hit = memmem(at, (size_t)(end - at), STR(a[1])->at, STR(a[1])->length))) {
 		list_push(vm, out, same_kind(vm, a[0], at, (size_t)(hit - at)));
@@ -187,17 +208,42 @@ static const char *last_of(const char *at, size_t length, const struct str *part
 	return NULL;
 }
 
-METHOD(str_rsplit)
+static struct val rsplit_blanks(struct vm *vm, struct val s, int64_t most)
 {
 	struct list *out = list_new(vm, 4);
+	const char *at = STR(s)->at, *end = at + STR(s)->length, *word;
+
+	for (;;) {
+		while (end > at && strips(NULL, 0, end[-1]))
+			end--;
+		if (end == at)
+			return val_obj(out);
+		word = end;
+		if (out->count == most)
+			word = at;
+		while (word > at && !strips(NULL, 0, word[-1]))
+			word--;
+		while (out->count == most && word < end && strips(NULL, 0, *word))
+			word++;
+		list_insert(vm, out, 0, same_kind(vm, s, word, (size_t)(end - word)));
+		end = out->count > most ? at : word;
+	}
+}
+
+METHOD(str_rsplit)
+{
+	struct list *out;
 	const char *at = STR(a[0])->at, *hit;
 	size_t length = STR(a[0])->length;
 	int64_t most;
 
 	if (!arg_int(vm, a[2], -1, &most))
 		return val_null();
-	if (is_missing(a[1]) || most < 0)
+	if (is_missing(a[1]) && most >= 0)
+		return rsplit_blanks(vm, a[0], most);
+	if (most < 0 || !(is_kind(a[1], K_STR) || is_kind(a[1], K_BYTES)) || !STR(a[1])->length)
 		return str_split(vm, a, n);
+	out = list_new(vm, 4);
 	while (out->count < most && (hit = last_of(at, length, STR(a[1])))) {
 		const char *after = hit + STR(a[1])->length;
 
@@ -265,15 +311,20 @@ METHOD(str_replace)
 	int64_t most;
 
 	(void)n;
-	if (!arg_str(vm, a[1], "replace() argument 1 must be str") ||
-	    !arg_str(vm, a[2], "replace() argument 2 must be str") || !arg_int(vm, a[3], -1, &most))
+	if (!text_argument(vm, a[1], &result) || !text_argument(vm, a[2], &result))
+		return result;
+	if (!arg_int(vm, a[3], -1, &most))
 		return val_null();
-	while (STR(a[1])->length && most != 0 &&
+	while (most != 0 && at + STR(a[1])->length <= end &&
 	       (hit = memmem(at, (size_t)(end - at), STR(a[1])->at, STR(a[1])->length))) {
 		text_add(&out, at, (size_t)(hit - at));
 		text_add(&out, STR(a[2])->at, STR(a[2])->length);
 		at = hit + STR(a[1])->length;
 		most--;
+		if (!STR(a[1])->length && at < end)
+			text_add_char(&out, *at++);
+		else if (!STR(a[1])->length)
+			break;
 	}
 	text_add(&out, at, (size_t)(end - at));
 	result = val_text(vm, &out);
@@ -311,11 +362,11 @@ static struct val between(struct vm *vm, struct val *a)
 
 static struct val affix(struct vm *vm, struct val *a, bool end)
 {
-	struct val part = between(vm, a);
+	struct val part = is_kind(a[1], K_UNKNOWN) ? unknown_new(vm, "affix") : between(vm, a);
 	uint32_t count = is_kind(a[1], K_TUPLE) ? AS(list, a[1])->count : 1;
 	int yes = 0;
 
-	if (is_null(part))
+	if (is_null(part) || is_kind(part, K_UNKNOWN))
 		return part;
 	for (uint32_t i = 0; i < count && !yes; i++)
 		yes = has_affix(vm, STR(part),
@@ -345,54 +396,79 @@ static int64_t chars_before(const struct str *s, const char *at)
 	return count;
 }
 
+/* The bytes between the bounds a[2] and a[3], in which a[1] is sought; false: *result is
+ * the answer, or an exception is set. */
+static bool sought(struct vm *vm, struct val *a, const char **at, const char **end,
+                   struct val *result)
+{
+	const struct str *s = STR(a[0]);
+	int64_t start, stop;
+
+	if (!text_argument(vm, a[1], result) || !arg_int(vm, a[2], 0, &start) ||
+	    !arg_int(vm, a[3], s->chars, &stop))
+		return false;
+	start = start < 0 && (start += s->chars) < 0 ? 0 : start;
+	stop = stop < 0 ? stop + s->chars : stop < s->chars ? stop : s->chars;
+	*result = val_int(-1);
+	if (start > stop)
+		return false;
+	*at = s->at + str_offset(s, (uint32_t)start);
+	*end = s->at + str_offset(s, (uint32_t)stop);
+	return true;
+}
+
 METHOD(str_find)
 {
-	int64_t start;
-	const char *hit;
-	uint32_t from;
+	const char *at, *end, *hit;
+	struct val result;
 
 	(void)n;
-	if (!arg_str(vm, a[1], "must be str") || !arg_int(vm, a[2], 0, &start))
-		return val_null();
-	start = start < 0 ? 0 : start;
-	if (start > STR(a[0])->chars)
-		return val_int(-1);
-	from = str_offset(STR(a[0]), (uint32_t)start);
-	hit = memmem(STR(a[0])->at + from, STR(a[0])->length - from, STR(a[1])->at,
-	             STR(a[1])->length);
+	if (!sought(vm, a, &at, &end, &result))
+		return is_null(vm->exc) ? result : val_null();
+	hit = memmem(at, (size_t)(end - at), STR(a[1])->at, STR(a[1])->length);
 	return val_int(hit ? chars_before(STR(a[0]), hit) : -1);
 }
 
 METHOD(str_rfind)
 {
-	const char *hit;
+	const char *at, *end, *hit;
+	struct val result;
 
 	(void)n;
-	if (!arg_str(vm, a[1], "must be str"))
-		return val_null();
-	hit = last_of(STR(a[0])->at, STR(a[0])->length, STR(a[1]));
+	if (!sought(vm, a, &at, &end, &result))
+		return is_null(vm->exc) ? result : val_null();
+	hit = last_of(at, (size_t)(end - at), STR(a[1]));
 	return val_int(hit ? chars_before(STR(a[0]), hit) : -1);
 }
 
-METHOD(str_index)
+static struct val found_at(struct vm *vm, struct val at)
 {
-	struct val at = str_find(vm, a, n);
-
 	if (at.tag == PY_INT && at.as.i < 0)
 		return rp_raise(vm, TY_ValueError, "substring not found");
 	return at;
 }
 
+METHOD(str_index)
+{
+	return found_at(vm, str_find(vm, a, n));
+}
+
+METHOD(str_rindex)
+{
+	return found_at(vm, str_rfind(vm, a, n));
+}
+
 METHOD(str_count)
 {
-	const char *at = STR(a[0])->at, *end = at + STR(a[0])->length, *hit;
+	const char *at, *end, *hit;
+	struct val result;
 	int64_t count = 0;
 
 	(void)n;
-	if (!arg_str(vm, a[1], "must be str"))
-		return val_null();
+	if (!sought(vm, a, &at, &end, &result))
+		return !is_null(vm->exc) ? val_null() : result.tag == PY_INT ? val_int(0) : result;
 	if (!STR(a[1])->length)
-		return val_int(STR(a[0])->chars + 1);
+		return val_int(chars_before(STR(a[0]), end) - chars_before(STR(a[0]), at) + 1);
 	while ((hit = memmem(at, (size_t)(end - at), STR(a[1])->at, STR(a[1])->length))) {
 		count++;
 		at = hit + STR(a[1])->length;
@@ -474,7 +550,6 @@ METHOD(str_isidentifier)
 const struct native_def str_methods[] = {
         {"__new__", str_new_method, "cls ? object encoding errors"},
         {"lower", str_lower, "self"},
-        {"casefold", str_lower, "self"},
         {"upper", str_upper, "self"},
         {"capitalize", str_capitalize, "self"},
         {"swapcase", str_swapcase, "self"},
@@ -492,7 +567,7 @@ const struct native_def str_methods[] = {
         {"find", str_find, "self sub ? start end"},
         {"rfind", str_rfind, "self sub ? start end"},
         {"index", str_index, "self sub ? start end"},
-        {"rindex", str_rfind, "self sub ? start end"},
+        {"rindex", str_rindex, "self sub ? start end"},
         {"count", str_count, "self sub ? start end"},
         {"isdigit", str_isdigit, "self"},
         {"isdecimal", str_isdigit, "self"},

@@ -88,10 +88,11 @@ METHOD(str_partition)
 {
 	const char *hit;
 	struct list *t;
+	struct val other;
 
 	(void)n;
-	if (!arg_str(vm, a[1], "must be str"))
-		return val_null();
+	if (!text_argument(vm, a[1], &other))
+		return other;
 	hit = memmem(STR(a[0])->at, STR(a[0])->length, STR(a[1])->at, STR(a[1])->length);
 	if (hit)
 		return parts(vm, a, hit);
@@ -106,10 +107,11 @@ METHOD(str_rpartition)
 {
 	const char *hit = NULL;
 	struct list *t;
+	struct val other;
 
 	(void)n;
-	if (!arg_str(vm, a[1], "must be str"))
-		return val_null();
+	if (!text_argument(vm, a[1], &other))
+		return other;
 	for (uint32_t i = STR(a[0])->length + 1; !hit && i-- > 0;)
 		if (STR(a[0])->length - i >= STR(a[1])->length &&
 		    memcmp(STR(a[0])->at + i, STR(a[1])->at, STR(a[1])->length) == 0)
@@ -126,8 +128,11 @@ METHOD(str_rpartition)
 METHOD(str_removeprefix)
 {
 	struct str *s = STR(a[0]), *p = STR(a[1]);
+	struct val other;
 
 	(void)n;
+	if (!text_argument(vm, a[1], &other))
+		return other;
 	if (s->length < p->length || memcmp(s->at, p->at, p->length) != 0)
 		return ref(a[0]);
 	return val_obj(str_new(vm, s->at + p->length, s->length - p->length));
@@ -136,8 +141,11 @@ METHOD(str_removeprefix)
 METHOD(str_removesuffix)
 {
 	struct str *s = STR(a[0]), *p = STR(a[1]);
+	struct val other;
 
 	(void)n;
+	if (!text_argument(vm, a[1], &other))
+		return other;
 	if (s->length < p->length || memcmp(s->at + s->length - p->length, p->at, p->length) != 0)
 		return ref(a[0]);
 	return val_obj(str_new(vm, s->at, s->length - p->length));
@@ -161,18 +169,6 @@ METHOD(bytes_decode)
 {
 	(void)n;
 	return retyped(vm, a[0], TY_str);
-}
-
-METHOD(str_expandtabs)
-{
-	struct val tab = val_str(vm, "\t"), blanks = val_str(vm, "        "), result;
-	struct val both[2] = {tab, blanks};
-
-	(void)n;
-	result = rp_call_method(vm, a[0], "replace", both, 2);
-	unref(vm, tab);
-	unref(vm, blanks);
-	return result;
 }
 
 METHOD(bytes_new_method)
@@ -259,7 +255,6 @@ const struct native_def str_more_methods[] = {
         {"removeprefix", str_removeprefix, "self prefix"},
         {"removesuffix", str_removesuffix, "self suffix"},
         {"encode", str_encode, "self ? encoding errors"},
-        {"expandtabs", str_expandtabs, "self ? tabsize"},
         {"__str__", str_str_method, "self"},
         {"__len__", str_len_method, "self"},
         {"__eq__", str_eq_method, "self other"},

@@ -23,13 +23,21 @@ static const struct {
 	enum rp_type type;
 	const struct native_def *defs;
 } type_methods_rows[] = {
-        {TY_object, object_methods},     {TY_type, type_methods},
-        {TY_int, int_methods},           {TY_float, float_methods},
-        {TY_str, str_methods},           {TY_str, str_more_methods},
-        {TY_bytes, bytes_methods},       {TY_list, list_methods},
-        {TY_tuple, tuple_methods},       {TY_dict, dict_methods},
-        {TY_set, set_methods},           {TY_frozenset, set_methods},
-        {TY_deque, deque_methods},       {TY_generator, generator_methods},
+        {TY_object, object_methods},
+        {TY_type, type_methods},
+        {TY_int, int_methods},
+        {TY_float, float_methods},
+        {TY_str, str_methods},
+        {TY_str, str_more_methods},
+        {TY_bytes, bytes_methods},
+        {TY_list, list_methods},
+        {TY_tuple, tuple_methods},
+        {TY_dict, dict_methods},
+        {TY_set, set_methods},
+        {TY_set, set_changing_methods},
+        {TY_frozenset, set_methods},
+        {TY_deque, deque_methods},
+        {TY_generator, generator_methods},
         {TY_iterator, iterator_methods},
 };
 

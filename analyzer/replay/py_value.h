@@ -60,7 +60,8 @@ enum rp_kind {
 	K_SUPER,
 	K_FRAME,
 	K_WEAKREF,
-	K_VIEW, /* dict.keys(), .values(), .items() */
+	K_VIEW,   /* dict.keys(), .values(), .items() */
+	K_NUMBER, /* of a class derived from int or float */
 	K_UNKNOWN,
 	K_TENSOR,
 	K_NODE,
@@ -108,6 +109,11 @@ struct big {
 	uint32_t count;
 	uint32_t room; /* for that many limbs there is memory */
 	uint32_t limb[];
+};
+
+struct number {
+	struct obj h;
+	struct val value;
 };
 
 struct list { /* K_LIST, K_TUPLE */
@@ -224,8 +230,9 @@ enum cls_flags {
 	CLS_NN_MODULE = 4, /* derives from torch.nn.Module */
 	CLS_HAS_DEL = 8,
 	CLS_LIBRARY = 16,
-	CLS_OPAQUE = 32, /* a class that nothing is known of */
-	CLS_SLOTS = 64,
+	CLS_OPAQUE = 32,    /* a class that nothing is known of */
+	CLS_SLOTS = 64,     /* its instances have the attributes of __slots__ only */
+	CLS_ABSTRACT = 128, /* methods are missing */
 };
 
 struct cls {

@@ -49,6 +49,7 @@ void vm_close(struct vm *vm)
 
 	heal_forget(vm);
 	slot_set(vm, &vm->last_item, val_null());
+	slot_set(vm, &vm->out_to, val_null());
 	vm->at_close = true;
 	for (o = vm->first.next; o != &vm->first; o = o->next)
 		if (vm->kinds[o->kind].release)

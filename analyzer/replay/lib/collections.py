@@ -38,12 +38,12 @@ class OrderedDict(dict):
         return key, self.pop(key)
 
     def copy(self):
-        return OrderedDict(self)
+        return type(self)(self)
 
     def __repr__(self):
         if not self:
-            return "OrderedDict()"
-        return "OrderedDict(%r)" % list(self.items())
+            return "%s()" % type(self).__name__
+        return "%s(%r)" % (type(self).__name__, list(self.items()))
 
     def __eq__(self, other):
         if isinstance(other, OrderedDict):
@@ -52,14 +52,14 @@ class OrderedDict(dict):
 
 
 class Counter(dict):
-    def __init__(self, iterable=None, **kwargs):
+    def __init__(self, iterable=None, /, **kwargs):
         super().__init__()
         self.update(iterable, **kwargs)
 
     def __missing__(self, key):
         return 0
 
-    def update(self, iterable=None, **kwargs):
+    def update(self, iterable=None, /, **kwargs):
         if iterable is not None:
             if hasattr(iterable, "items"):
                 for key, count in iterable.items():
@@ -70,13 +70,16 @@ class Counter(dict):
         for key, count in kwargs.items():
             self[key] = self[key] + count
 
-    def subtract(self, iterable):
-        if hasattr(iterable, "items"):
-            for key, count in iterable.items():
-                self[key] = self[key] - count
-        else:
-            for key in iterable:
-                self[key] = self[key] - 1
+    def subtract(self, iterable=None, /, **kwargs):
+        if iterable is not None:
+            if hasattr(iterable, "items"):
+                for key, count in iterable.items():
+                    self[key] = self[key] - count
+            else:
+                for key in iterable:
+                    self[key] = self[key] - 1
+        for key, count in kwargs.items():
+            self[key] = self[key] - count
 
     def most_common(self, n=None):
         pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
@@ -90,19 +93,58 @@ class Counter(dict):
     def total(self):
         return sum(self.values())
 
-    def __add__(self, other):
+    def copy(self):
+        return Counter(self)
+
+    def _combined(self, other, combine):
         result = Counter()
-        for key in [*self, *other]:
-            if self[key] + other[key] > 0:
-                result[key] = self[key] + other[key]
+        for key in [*self, *[key for key in other if key not in self]]:
+            count = combine(self[key], other[key])
+            if count > 0:
+                result[key] = count
         return result
 
+    def __add__(self, other):
+        return self._combined(other, lambda a, b: a + b)
+
     def __sub__(self, other):
-        result = Counter()
-        for key in self:
-            if self[key] - other[key] > 0:
-                result[key] = self[key] - other[key]
-        return result
+        return self._combined(other, lambda a, b: a - b)
+
+    def __or__(self, other):
+        return self._combined(other, max)
+
+    def __and__(self, other):
+        return self._combined(other, min)
+
+    def __pos__(self):
+        return Counter({k: v for k, v in self.items() if v > 0})
+
+    def __neg__(self):
+        return Counter({k: -v for k, v in self.items() if v < 0})
+
+    def __iadd__(self, other):
+        for key, count in other.items():
+            self[key] = self[key] + count
+        return self._kept()
+
+    def __isub__(self, other):
+        for key, count in other.items():
+            self[key] = self[key] - count
+        return self._kept()
+
+    def _kept(self):
+        for key in [key for key, count in self.items() if count <= 0]:
+            del self[key]
+        return self
+
+    def __eq__(self, other):
+        if not isinstance(other, Counter):
+            return NotImplemented
+        return all([self[key] == other[key] for key in [*self, *other]])
+
+    def __delitem__(self, key):
+        if key in self:
+            dict.__delitem__(self, key)
 
     def __repr__(self):
         if not self:
@@ -155,25 +197,168 @@ def namedtuple(typename, field_names, *, rename=False, defaults=None, module=Non
     return type(typename, (tuple,), namespace)
 
 
-class ChainMap(dict):
+class ChainMap:
     def __init__(self, *maps):
-        super().__init__()
         self.maps = list(maps) or [{}]
-        for mapping in reversed(self.maps):
-            self.update(mapping)
+
+    def __getitem__(self, key):
+        for mapping in self.maps:
+            if key in mapping:
+                return mapping[key]
+        return self.__missing__(key)
+
+    def __missing__(self, key):
+        raise KeyError(key)
 
     def __setitem__(self, key, value):
         self.maps[0][key] = value
-        dict.__setitem__(self, key, value)
 
+    def __delitem__(self, key):
+        if key not in self.maps[0]:
+            raise KeyError("Key not found in the first mapping: %r" % (key,))
+        del self.maps[0][key]
 
-class UserDict(dict):
+    def __contains__(self, key):
+        return any([key in mapping for mapping in self.maps])
+
+    def _all(self):
+        found = {}
+        for mapping in reversed(self.maps):
+            found.update(dict.fromkeys(mapping))
+        return found
+
+    def __iter__(self):
+        return iter(self._all())
+
+    def __len__(self):
+        return len(self._all())
+
+    def __bool__(self):
+        return any([bool(mapping) for mapping in self.maps])
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def keys(self):
+        return self._all().keys()
+
+    def items(self):
+        return {key: self[key] for key in self}.items()
+
+    def values(self):
+        return {key: self[key] for key in self}.values()
+
+    def update(self, *args, **kwargs):
+        self.maps[0].update(*args, **kwargs)
+
+    def pop(self, key, *default):
+        return self.maps[0].pop(key, *default)
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self):
+        self.maps[0].clear()
+
+    def copy(self):
+        return type(self)(self.maps[0].copy(), *self.maps[1:])
+
+    def new_child(self, m=None, **kwargs):
+        m = kwargs if m is None else m
+        return type(self)(m, *self.maps)
+
     @property
-    def data(self):
-        return self
+    def parents(self):
+        return type(self)(*self.maps[1:])
+
+    def __eq__(self, other):
+        return dict(self.items()) == (dict(other.items()) if isinstance(other, ChainMap) else other)
+
+    def __repr__(self):
+        return "ChainMap(%s)" % ", ".join([repr(mapping) for mapping in self.maps])
+
+
+class UserDict:
+    def __init__(self, dict=None, /, **kwargs):
+        self.data = {}
+        if dict is not None:
+            self.update(dict)
+        if kwargs:
+            self.update(kwargs)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, key):
+        if key in self.data:
+            return self.data[key]
+        if hasattr(type(self), "__missing__"):
+            return type(self).__missing__(self, key)
+        raise KeyError(key)
+
+    def __setitem__(self, key, item):
+        self.data[key] = item
+
+    def __delitem__(self, key):
+        del self.data[key]
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __contains__(self, key):
+        return key in self.data
+
+    def __repr__(self):
+        return repr(self.data)
+
+    def __eq__(self, other):
+        return self.data == (other.data if isinstance(other, UserDict) else other)
+
+    def keys(self):
+        return self.data.keys()
+
+    def values(self):
+        return self.data.values()
+
+    def items(self):
+        return self.data.items()
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def update(self, other=(), /, **kwargs):
+        for key, value in dict(other, **kwargs).items():
+            self[key] = value
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key, *default):
+        return self.data.pop(key, *default)
+
+    def popitem(self):
+        return self.data.popitem()
+
+    def clear(self):
+        self.data.clear()
+
+    def copy(self):
+        made = type(self)()
+        made.data = self.data.copy()
+        return made
 
 
 class UserList(list):
     @property
     def data(self):
-        return self
+        return list(self)
+
+
+class UserString(str):
+    @property
+    def data(self):
+        return str(self)

@@ -1,3 +1,4 @@
+import _support
 from functools import wraps
 
 
@@ -11,6 +12,10 @@ class ContextDecorator:
             with self._recreate_cm():
                 return func(*args, **kwds)
         return inner
+
+
+class AsyncContextDecorator(ContextDecorator):
+    pass
 
 
 class AbstractContextManager:
@@ -99,18 +104,27 @@ class closing:
 
 
 class redirect_stdout:
-    def __init__(self, target):
-        self.target = target
+    def __init__(self, new_target):
+        self._new_target = new_target
+        self._old_targets = []
 
     def __enter__(self):
-        return self.target
+        self._old_targets.append(_support.redirect(self._new_target))
+        return self._new_target
+
+    def __exit__(self, *exc_info):
+        _support.redirect(self._old_targets.pop())
+
+
+class redirect_stderr:
+    def __init__(self, new_target):
+        self._new_target = new_target
+
+    def __enter__(self):
+        return self._new_target
 
     def __exit__(self, *exc_info):
         pass
-
-
-class redirect_stderr(redirect_stdout):
-    pass
 
 
 class ExitStack:
@@ -144,6 +158,17 @@ class ExitStack:
     def close(self):
         self.__exit__(None, None, None)
 
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *exc_info):
+        return self.__exit__(*exc_info)
+
+    async def enter_async_context(self, cm):
+        result = await cm.__aenter__()
+        self._exit_callbacks.append(cm.__aexit__)
+        return result
+
     def __exit__(self, exc_type, exc, tb):
         received = exc_type is not None
         swallowed = False
@@ -160,3 +185,11 @@ class ExitStack:
         if pending is not None:
             raise pending
         return received and swallowed
+
+
+class AsyncExitStack(ExitStack):
+    pass
+
+
+class chdir(nullcontext):
+    pass

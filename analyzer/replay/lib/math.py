@@ -28,3 +28,18 @@ def remainder(x, y):
     if 2 * fabs(rest) > fabs(y) or (2 * fabs(rest) == fabs(y) and (x - rest) / y % 2):
         rest -= copysign(y, rest)
     return rest
+
+
+def _isqrt(n):
+    if n < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    root = 1 << n.bit_length() + 1 >> 1
+    while True:
+        better = root + n // root >> 1
+        if better >= root:
+            return root
+        root = better
+
+
+def sumprod(p, q):
+    return sum([a * b for a, b in zip(p, q)])
