@@ -18,11 +18,12 @@ struct grid {
 	int64_t batch, channels, in[GRID_DIMS], out[GRID_DIMS];
 };
 
-/* What a place takes of one axis: elements (-1: outside), their weights, and how these change. */
+/* What a place takes of one axis: elements (-1: outside), their weights, and how these change:
+ * the derivatives by the place. */
 struct axis {
 	int count;
 	int64_t at[MOST_TAPS];
-	double weight[MOST_TAPS], slope[MOST_TAPS];
+	double weight[MOST_TAPS], slope[MOST_TAPS], bend[MOST_TAPS];
 };
 
 static double clipped(double x, int64_t size, double *slope)
@@ -62,10 +63,12 @@ static double padded(const struct grid *g, double x, int64_t size, double *slope
 	return clipped(x, size, slope);
 }
 
-static void add_tap(struct axis *a, double at, int64_t size, double weight, double slope)
+static void add_tap(struct axis *a, double at, int64_t size, double weight, double slope,
+                    double bend)
 {
 	a->at[a->count] = at >= 0 && at < (double)size ? (int64_t)at : -1;
 	a->weight[a->count] = weight;
+	a->bend[a->count] = bend;
 	a->slope[a->count++] = slope;
 }
 
@@ -86,10 +89,13 @@ static void cubic_taps(const struct grid *g, struct axis *a, double x, int64_t s
 	double slope[4] = {(-2.25 * (t + 1) + 7.5) * (t + 1) - 6, (3.75 * t - 4.5) * t,
 	                   -(3.75 * (1 - t) - 4.5) * (1 - t),
 	                   -((-2.25 * (2 - t) + 7.5) * (2 - t) - 6)};
+	double bend[4] = {-4.5 * (t + 1) + 7.5, 7.5 * t - 4.5, 7.5 * (1 - t) - 4.5,
+	                  -4.5 * (2 - t) + 7.5};
 	int i;
 
 	for (i = 0; i < 4; i++)
-		add_tap(a, padded(g, base - 1 + i, size, &none), size, weight[i], slope[i] * scale);
+		add_tap(a, padded(g, base - 1 + i, size, &none), size, weight[i], slope[i] * scale,
+		        bend[i] * scale * scale);
 }
 
 static void axis_at(const struct grid *g, struct axis *a, double x, int64_t size)
@@ -104,74 +110,141 @@ static void axis_at(const struct grid *g, struct axis *a, double x, int64_t size
 	}
 	x = padded(g, x, size, &slope);
 	if (g->mode == GRID_NEAREST) {
-		add_tap(a, nearbyint(x), size, 1, 0);
+		add_tap(a, nearbyint(x), size, 1, 0, 0);
 		return;
 	}
 	t = x - floor(x);
-	add_tap(a, floor(x), size, 1 - t, -slope);
-	add_tap(a, floor(x) + 1, size, t, slope);
+	add_tap(a, floor(x), size, 1 - t, -slope, 0);
+	add_tap(a, floor(x) + 1, size, t, slope, 0);
 }
 
-/* What is computed at one place: the result's element, or both gradients. */
+/* An element that a place takes, its weight, and the derivatives of that by the place. */
+struct tap {
+	int64_t at;
+	double weight, slopes[GRID_DIMS], bends[GRID_DIMS][GRID_DIMS];
+};
+
+/* What is computed at one place: the result's element, both gradients, or those of the gradients:
+ * then `more` are the changes of d_image and `toward` those of d_place. */
 struct place {
-	const double *image, *grad;
+	const double *image, *grad, *more, *toward;
 	double *out, *d_image, *d_place;
 	int64_t area; /* of a channel of the image */
 	int64_t step; /* of a channel of the result */
 };
 
-static void meet(const struct grid *g, const struct place *p, int64_t at, double weight,
-                 const double *slopes)
+static void meet(const struct grid *g, const struct place *p, const struct tap *t)
 {
 	int64_t c;
 	int d;
 
 	for (c = 0; c < g->channels; c++) {
-		double value = p->image[c * p->area + at];
+		double value = p->image[c * p->area + t->at];
 
-		if (p->out) {
-			p->out[c * p->step] += weight * value;
+		if (!p->grad) {
+			p->out[c * p->step] += t->weight * value;
 			continue;
 		}
-		p->d_image[c * p->area + at] += weight * p->grad[c * p->step];
+		p->d_image[c * p->area + t->at] += t->weight * p->grad[c * p->step];
 		for (d = 0; d < g->nd; d++)
-			p->d_place[d] += slopes[d] * value * p->grad[c * p->step];
+			p->d_place[d] += t->slopes[d] * value * p->grad[c * p->step];
 	}
 }
 
-/* The grid names the last axis first. */
+static void meet_again(const struct grid *g, const struct place *p, const struct tap *t)
+{
+	double along = 0, turn[GRID_DIMS] = {0};
+	int64_t c;
+	int d, e;
+
+	for (d = 0; d < g->nd; d++) {
+		along += p->toward[d] * t->slopes[d];
+		for (e = 0; e < g->nd; e++)
+			turn[e] += p->toward[d] * t->bends[d][e];
+	}
+	for (c = 0; c < g->channels; c++) {
+		int64_t at = c * p->area + t->at;
+		double grad = p->grad[c * p->step];
+
+		p->out[c * p->step] += t->weight * p->more[at] + along * p->image[at];
+		p->d_image[at] += along * grad;
+		for (e = 0; e < g->nd; e++)
+			p->d_place[e] +=
+			        grad * (t->slopes[e] * p->more[at] + turn[e] * p->image[at]);
+	}
+}
+
+/* One axis' part in the product that is differentiated by the places of axes d and e (-1: not). */
+static double part_of(const struct axis *a, int tap, bool by_d, bool by_e)
+{
+	if (by_d && by_e)
+		return a->bend[tap];
+	return by_d || by_e ? a->slope[tap] : a->weight[tap];
+}
+
+static double product_of(const struct grid *g, const struct axis *axes, const int *taps, int d,
+                         int e)
+{
+	double product = 1;
+	int i;
+
+	for (i = 0; i < g->nd; i++)
+		product *= part_of(&axes[i], taps[i], i == d, i == e);
+	return product;
+}
+
+/* The grid names the last axis first. False: the element is outside. */
+static bool take_tap(const struct grid *g, const struct axis *axes, int64_t number, bool bends,
+                     struct tap *t)
+{
+	int taps[GRID_DIMS], d, e, last = g->nd - 1;
+
+	t->at = 0;
+	for (d = 0; d < g->nd; d++) {
+		taps[d] = (int)(number % axes[d].count);
+		number /= axes[d].count;
+		if (axes[d].at[taps[d]] < 0)
+			return false;
+		t->at = t->at * g->in[d] + axes[d].at[taps[d]];
+	}
+	t->weight = product_of(g, axes, taps, -1, -1);
+	for (d = 0; d < g->nd; d++) {
+		t->slopes[d] = product_of(g, axes, taps, last - d, -1);
+		for (e = 0; bends && e < g->nd; e++)
+			t->bends[d][e] = product_of(g, axes, taps, last - d, last - e);
+	}
+	return true;
+}
+
 static void walk_place(const struct grid *g, const struct place *p, const double *where)
 {
 	struct axis axes[GRID_DIMS];
 	int64_t many = 1, k;
-	int d, e;
+	struct tap t;
+	int d;
 
 	for (d = 0; d < g->nd; d++) {
 		axis_at(g, &axes[d], where[g->nd - 1 - d], g->in[d]);
 		many *= axes[d].count;
 	}
 	for (k = 0; k < many; k++) {
-		int64_t at = 0, rest = k;
-		double weight = 1, slopes[GRID_DIMS] = {1, 1, 1};
-
-		for (d = 0; d < g->nd && at >= 0; d++) {
-			int tap = (int)(rest % axes[d].count);
-
-			rest /= axes[d].count;
-			at = axes[d].at[tap] < 0 ? -1 : at * g->in[d] + axes[d].at[tap];
-			weight *= axes[d].weight[tap];
-			for (e = 0; e < g->nd; e++)
-				slopes[e] *= e == g->nd - 1 - d ? axes[d].slope[tap]
-				                                : axes[d].weight[tap];
-		}
-		if (at >= 0)
-			meet(g, p, at, weight, slopes);
+		if (!take_tap(g, axes, k, p->toward != NULL, &t))
+			continue;
+		if (p->toward)
+			meet_again(g, p, &t);
+		else
+			meet(g, p, &t);
 	}
 }
 
 struct grid_arrays {
-	double *image, *grid, *grad, *out, *d_image, *d_grid;
+	double *image, *grid, *grad, *more, *toward, *out, *d_image, *d_grid;
 };
+
+static double *beyond(double *array, int64_t by)
+{
+	return array ? array + by : NULL;
+}
 
 static void walk_grid(const struct grid *g, const struct grid_arrays *a)
 {
@@ -182,16 +255,35 @@ static void walk_grid(const struct grid *g, const struct grid_arrays *a)
 			int64_t image = n * g->channels * area, at = n * g->channels * places + i;
 			int64_t where = (n * places + i) * g->nd;
 			struct place p = {.image = a->image + image,
-			                  .grad = a->grad ? a->grad + at : NULL,
-			                  .out = a->out ? a->out + at : NULL,
-			                  .d_image = a->d_image ? a->d_image + image : NULL,
-			                  .d_place = a->d_grid ? a->d_grid + where : NULL,
+			                  .grad = beyond(a->grad, at),
+			                  .more = beyond(a->more, image),
+			                  .toward = beyond(a->toward, where),
+			                  .out = beyond(a->out, at),
+			                  .d_image = beyond(a->d_image, image),
+			                  .d_place = beyond(a->d_grid, where),
 			                  .area = area,
 			                  .step = places};
 
 			walk_place(g, &p, a->grid + where);
 		}
 	}
+}
+
+static void arrays_free(struct grid_arrays *a)
+{
+	free(a->image);
+	free(a->grid);
+	free(a->grad);
+	free(a->more);
+	free(a->toward);
+	free(a->out);
+	free(a->d_image);
+	free(a->d_grid);
+}
+
+static double *zeros_for(const struct ag_tensor *t)
+{
+	return ag_alloc((size_t)t->numel + 1, sizeof(double));
 }
 
 static bool sizes_fit(struct ag_frame *f, const struct ag_tensor *x, const struct ag_tensor *t,
@@ -250,6 +342,22 @@ static bool grid_read(struct ag_frame *f, struct grid *g)
 	return ag_need_float(f, arg_t(f, 0)) && sizes_fit(f, arg_t(f, 0), arg_t(f, 1), g);
 }
 
+enum { MODE, PADDING, ALIGN, WORDS };
+
+static void remember(struct ag_node *n, const struct grid *g)
+{
+	n->ints[MODE] = g->mode;
+	n->ints[PADDING] = g->padding;
+	n->ints[ALIGN] = g->align;
+}
+
+static struct grid remembered(const struct ag_node *n)
+{
+	return (struct grid){.mode = (enum grid_mode)n->ints[MODE],
+	                     .padding = (enum grid_padding)n->ints[PADDING],
+	                     .align = n->ints[ALIGN] != 0};
+}
+
 /* input, grid, mode, padding_mode, align_corners */
 bool op_run_grid_sample(struct ag_frame *f)
 {
@@ -267,23 +375,19 @@ bool op_run_grid_sample(struct ag_frame *f)
 	if (!out)
 		return false;
 	node = ag_record(f->ctx, g.nd == 2 ? AG_NODE_GridSampler2d : AG_NODE_GridSampler3d, in, 2,
-	                 2, 3);
+	                 2, WORDS);
 	if (node) {
-		node->ints[0] = g.mode;
-		node->ints[1] = g.padding;
-		node->ints[2] = g.align;
+		remember(node, &g);
 		ag_save_input(node, 0, in[0]);
 		ag_save_input(node, 1, in[1]);
 	}
 	if (ag_ready(out, in, 2)) {
 		a.image = ag_plain(in[0]);
 		a.grid = ag_plain(in[1]);
-		a.out = ag_alloc((size_t)out->numel + 1, sizeof(double));
+		a.out = zeros_for(out);
 		walk_grid(&g, &a);
 		ag_put_plain(out, a.out);
-		free(a.image);
-		free(a.grid);
-		free(a.out);
+		arrays_free(&a);
 	}
 	return ag_finish(f, out, node);
 }
@@ -293,17 +397,23 @@ static struct ag_tensor *shaped_like(struct ag_ctx *c, const struct ag_tensor *l
 	return scoped(c, ag_make(c, (enum ag_dtype)like->dtype, like->ndim, like->shape, true));
 }
 
-/* PyTorch's cannot be differentiated again either. */
-/* With create_graph the gradients have a graph; it cannot be gone through. */
+enum { HAS_IMAGE = WORDS, GRADIENT_WORDS };
+
+/* With create_graph the gradients have a graph; what it gives has none. */
 static void set_gradient_history(struct ag_ctx *c, const struct grid *g,
                                  struct ag_tensor *const *in, struct ag_tensor *const *out)
 {
 	enum ag_node_kind kind =
 	        g->nd == 2 ? AG_NODE_GridSampler2dGradient : AG_NODE_GridSampler3dGradient;
-	struct ag_node *node = ag_record(c, kind, in, 3, 0, 0);
+	struct ag_node *node = ag_record(c, kind, in, 3, 3, GRADIENT_WORDS);
 
 	if (!node)
 		return;
+	remember(node, g);
+	node->ints[HAS_IMAGE] = out[0] != NULL;
+	ag_save_input(node, 0, in[0]);
+	ag_save_input(node, 1, in[2]);
+	ag_save_input(node, 2, in[1]);
 	if (out[0])
 		ag_set_history(out[0], node);
 	ag_set_history(out[1], node);
@@ -313,10 +423,8 @@ static void set_gradient_history(struct ag_ctx *c, const struct grid *g,
 bool bw_GridSampler2d(struct ag_bw *b)
 {
 	struct ag_ctx *c = B_CTX;
-	struct ag_tensor *x = B_SAVED(0), *t = B_SAVED(1), *in[3] = {x, t, B_GRAD}, *out[2];
-	struct grid g = {.mode = (enum grid_mode)b->node->ints[0],
-	                 .padding = (enum grid_padding)b->node->ints[1],
-	                 .align = b->node->ints[2] != 0};
+	struct ag_tensor *x = B_SAVED(0), *t = B_SAVED(1), *in[3] = {B_GRAD, x, t}, *out[2];
+	struct grid g = remembered(b->node);
 	struct ag_frame frame = {.ctx = c};
 	struct grid_arrays a = {0};
 
@@ -330,17 +438,13 @@ bool bw_GridSampler2d(struct ag_bw *b)
 		a.image = ag_plain(x);
 		a.grid = ag_plain(t);
 		a.grad = ag_plain(B_GRAD);
-		a.d_image = ag_alloc((size_t)x->numel + 1, sizeof(double));
-		a.d_grid = ag_alloc((size_t)t->numel + 1, sizeof(double));
+		a.d_image = zeros_for(x);
+		a.d_grid = zeros_for(t);
 		walk_grid(&g, &a);
 		if (out[0])
 			ag_put_plain(out[0], a.d_image);
 		ag_put_plain(out[1], a.d_grid);
-		free(a.image);
-		free(a.grid);
-		free(a.grad);
-		free(a.d_image);
-		free(a.d_grid);
+		arrays_free(&a);
 	}
 	set_gradient_history(c, &g, in, out);
 	B_SET(0, out[0]);
@@ -353,10 +457,43 @@ bool bw_GridSampler3d(struct ag_bw *b)
 	return bw_GridSampler2d(b);
 }
 
+/* What comes back to a gradient; nothing counts as zeros. */
+static double *changes_of(struct ag_tensor *gradient, const struct ag_tensor *like)
+{
+	return gradient ? ag_plain(gradient) : zeros_for(like);
+}
+
 bool bw_GridSampler2dGradient(struct ag_bw *b)
 {
-	return ag_fail(B_CTX, AG_ERR_RUNTIME,
-	               "the second derivative of grid_sample is not implemented");
+	struct ag_ctx *c = B_CTX;
+	struct ag_tensor *grad = B_SAVED(0), *t = B_SAVED(1), *x = B_SAVED(2), *out[3];
+	const bool has_image = b->node->ints[HAS_IMAGE] != 0;
+	struct ag_tensor *in[5] = {grad, x, t, has_image ? b->grads[0] : NULL, b->grads[has_image]};
+	struct grid g = remembered(b->node);
+	struct ag_frame frame = {.ctx = c};
+	struct grid_arrays a = {0};
+	uint32_t i;
+
+	if (!grad || !x || !t || !sizes_fit(&frame, x, t, &g))
+		return false;
+	for (i = 0; i < 3; i++) {
+		out[i] = shaped_like(c, in[i]);
+		if (!out[i])
+			return false;
+	}
+	if (ag_ready(out[0], in, 5) && ag_ready(out[1], in, 5) && ag_ready(out[2], in, 5)) {
+		a = (struct grid_arrays){
+		        ag_plain(x),          ag_plain(t),     ag_plain(grad), changes_of(in[3], x),
+		        changes_of(in[4], t), zeros_for(grad), zeros_for(x),   zeros_for(t)};
+		walk_grid(&g, &a);
+		ag_put_plain(out[0], a.out);
+		ag_put_plain(out[1], a.d_image);
+		ag_put_plain(out[2], a.d_grid);
+		arrays_free(&a);
+	}
+	for (i = 0; i < 3; i++)
+		B_SET(i, out[i]);
+	return true;
 }
 
 bool bw_GridSampler3dGradient(struct ag_bw *b)

@@ -19,7 +19,7 @@ Fields of a row
   values   per choice of shapes ("default": the default dtype that the row ran with): outputs and gradients of sum(output * weight), where element i
            of a weight is (i * 7 % 11 - 5) / 4; "error" where PyTorch raises
   second   for the inputs in double: the gradients of sum(gradient * weight) by the inputs and by
-           the weights of the first order, null if PyTorch has none or NO_SECOND names the row
+           the weights of the first order, null if PyTorch has none
 """
 
 import ast
@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from record_ops_rows import NO_DIFFERENCES, NO_SECOND, ROWS
+from record_ops_rows import NO_DIFFERENCES, ROWS
 
 SEED = 7            # set right before a row runs
 INPUT_SEED = 1234   # set before the inputs are made
@@ -540,8 +540,7 @@ def record_row(name, code, inputs, variants, shapes):
     row.update(memory_in_autocast(row, choices[0], row["memory"][0]))
     row["values"] = [values_case(row, specs, choices[0])]
     row["values"].append(values_case(row, in_double(specs), choices[0], default="float64"))
-    row["second"] = None if name.startswith(NO_SECOND) else second_order(
-        row, in_double(specs), choices[0])
+    row["second"] = second_order(row, in_double(specs), choices[0])
     # Layers have their sizes in the line, and these of PyTorch crash on others or give what the
     # memory held.
     sized = any(name in code for name in ("nn.", "lstm", "_weight_norm", "pdist", "margin_loss(x, t"))

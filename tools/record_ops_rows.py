@@ -14,9 +14,6 @@ def row(name, code, inputs, variants=None, shapes=()):
 # made: differences of results do not show it.
 NO_DIFFERENCES = {"cholesky", "ctc_loss", "eigvalsh (upper)", "eigh", "eigh (product)"}
 
-# The runtime does not have these second gradients.
-NO_SECOND = ("grid_sample",)
-
 X = "x=3,4"
 XY = "x=3,4 y=3,4"
 U = "x=u:3,4"
