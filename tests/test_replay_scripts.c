@@ -144,7 +144,6 @@ END_TEST
 static const char *const simplified[] = {
         "torch.nn.utils.parametrizations.orthogonal(net)",
         "torch.nn.init.sparse_(net.weight, 0.5)",
-        "torch.optim.LBFGS(net.parameters(), line_search_fn='strong_wolfe')",
         "torch.optim.SparseAdam(net.parameters())",
         "torch.nn.parallel.DistributedDataParallel(net)",
         "torch.vmap(net)",

@@ -346,6 +346,7 @@ optimizer("SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_dec
 optimizer("Adam(net.parameters(), amsgrad=True, weight_decay=0.01)", "amsgrad")
 optimizer("Adam(net.parameters(), foreach=False)", "one by one")
 optimizer("RMSprop(net.parameters(), momentum=0.9, centered=True)", "momentum, centered")
+optimizer("LBFGS(net.parameters(), max_iter=6, line_search_fn='strong_wolfe')", "line search")
 optimizer("Muon([p for p in net.parameters() if p.ndim == 2])")
 ROWS.append(("optim.SparseAdam", HEAD + """i = torch.tensor([1, 2, 0])
 net = nn.Embedding(7, 5, sparse=True)

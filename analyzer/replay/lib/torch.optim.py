@@ -357,7 +357,7 @@ class Adamax(Optimizer):
         for p, grad, state in self._each(group):
             state["step"].add_(1)
             state["exp_avg"].lerp_(grad, 1 - beta1)
-            state["exp_inf"].copy_(torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"])))
+            state["exp_inf"].mul_(beta2).clamp_(min=grad.abs().add_(group["eps"]))
             clr = group["lr"] / (1 - beta1 ** _to_float(state["step"]))
             p.addcdiv_(state["exp_avg"], state["exp_inf"], value=-clr)
 
@@ -411,9 +411,12 @@ class Rprop(Optimizer):
         for p, grad, state in self._each(group):
             state["step"].add_(1)
             sign = grad.mul(state["prev"]).sign()
-            sign = torch.where(sign > 0, more, torch.where(sign < 0, less, 1.0)).to(p.dtype)
+            sign[sign.gt(0)] = more
+            sign[sign.lt(0)] = less
+            sign[sign.eq(0)] = 1
             state["step_size"].mul_(sign).clamp_(*group["step_sizes"])
-            grad = torch.where(sign == less, 0.0, grad).to(p.dtype)
+            grad = grad.clone()
+            grad[sign.eq(less)] = 0
             p.addcmul_(grad.sign(), state["step_size"], value=-1)
             state["prev"].copy_(grad)
 
@@ -499,13 +502,12 @@ class Muon(Optimizer):
 
     def _update(self, group):
         lr = _to_float(group["lr"])
-        for p in group["params"]:
-            if p.grad is None:
-                continue
-            state = self.state[p]
-            if "momentum_buffer" not in state:
-                state["momentum_buffer"] = self._new(p)
-            buffer = state["momentum_buffer"]
+        moved = [p for p in group["params"] if p.grad is not None]
+        for p in moved:
+            if "momentum_buffer" not in self.state[p]:
+                self.state[p]["momentum_buffer"] = self._new(p)
+        for p in moved:
+            buffer = self.state[p]["momentum_buffer"]
             buffer.lerp_(p.grad, 1 - group["momentum"])
             update = p.grad.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
             rows, columns = p.shape
@@ -595,6 +597,85 @@ class Adadelta(Optimizer):
             p.add_(delta, alpha=-group["lr"])
 
 
+# Points of a line search are (how far, loss, gradient, slope).
+def _cubic_minimum(a, b, limits=None):
+    x1, f1, _, g1 = a
+    x2, f2, _, g2 = b
+    low, high = limits if limits is not None else (x1, x2) if x1 <= x2 else (x2, x1)
+    d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
+    square = d1 ** 2 - g1 * g2
+    if not square >= 0:
+        return (low + high) / 2.0
+    d2 = square.sqrt()
+    if x1 <= x2:
+        at = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
+    else:
+        at = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
+    return min(max(at, low), high)
+
+
+def _kept(point):
+    return point[0], point[1], point[2].clone(), point[3]
+
+
+def _order(bracket):
+    return (0, 1) if bracket[0][1] <= bracket[-1][1] else (1, 0)
+
+
+# Where too near to an end of the bracket: twice in a row, or beyond, it is a tenth away from it.
+def _inside(t, low, high, was_near):
+    margin = 0.1 * (high - low)
+    if not min(high - t, t - low) < margin:
+        return t, False
+    if not (was_near or t >= high or t <= low):
+        return t, True
+    return (high - margin if abs(t - high) < abs(t - low) else low + margin), False
+
+
+def _strong_wolfe(evaluate, t, d, f, g, gtd, max_ls, c1=1e-4, c2=0.9, tolerance_change=1e-9):
+    size = d.abs().max()
+    previous = start = (0, f, g.clone(), gtd)
+    new = evaluate(t)
+    evaluations, steps, done, near = 1, 0, False, False
+    while steps < max_ls:
+        if new[1] > f + c1 * t * gtd or (steps > 1 and new[1] >= previous[1]):
+            bracket = [previous, _kept(new)]
+            break
+        if abs(new[3]) <= -c2 * gtd:
+            bracket, done = [new], True
+            break
+        if new[3] >= 0:
+            bracket = [previous, _kept(new)]
+            break
+        t = _cubic_minimum(previous, new, (t + 0.01 * (t - previous[0]), t * 10))
+        previous = _kept(new)
+        new = evaluate(t)
+        evaluations += 1
+        steps += 1
+    else:
+        bracket = [start, new]
+    low, high = _order(bracket)
+    while not done and steps < max_ls:
+        ends = bracket[0][0], bracket[1][0]
+        if abs(ends[1] - ends[0]) * size < tolerance_change:
+            break
+        t, near = _inside(_cubic_minimum(*bracket), min(ends), max(ends), near)
+        new = evaluate(t)
+        evaluations += 1
+        steps += 1
+        if new[1] > f + c1 * t * gtd or new[1] >= bracket[low][1]:
+            bracket[high] = _kept(new)
+            low, high = _order(bracket)
+            continue
+        if abs(new[3]) <= -c2 * gtd:
+            done = True
+        elif new[3] * (bracket[high][0] - bracket[low][0]) >= 0:
+            bracket[high] = bracket[low]
+        bracket[low] = _kept(new)
+    t, f, g, _ = bracket[low]
+    return f, g, t, evaluations
+
+
 class LBFGS(Optimizer):
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09,
                  history_size=100, line_search_fn=None):
@@ -606,8 +687,6 @@ class LBFGS(Optimizer):
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
-        if line_search_fn is not None:
-            _support.unknown("line search of torch.optim.LBFGS")
 
     def _flat_grad(self):
         return torch.cat([p.new_zeros(p.numel()) if p.grad is None else p.grad.view(-1) for p in self._params], 0)
@@ -618,73 +697,93 @@ class LBFGS(Optimizer):
             p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=length)
             offset += p.numel()
 
-    # The newest curvature joins the history, and the next direction comes of all of it.
-    def _direction(self, state, flat_grad, history_size):
-        y = flat_grad.sub(state["prev_flat_grad"])
-        s = state["d"].mul(state["t"])
-        ys = y.dot(s)
-        if ys > 1e-10:
-            if len(state["old_dirs"]) == history_size:
-                for name in ("old_dirs", "old_stps", "ro"):
-                    state[name].pop(0)
-            state["old_dirs"].append(y)
-            state["old_stps"].append(s)
-            state["ro"].append(1.0 / ys)
-            state["H_diag"] = ys / y.dot(y)
-        dirs, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
-        al = state.setdefault("al", [None] * history_size)
-        q = flat_grad.neg()
-        for i in range(len(dirs) - 1, -1, -1):
-            al[i] = steps[i].dot(q) * ro[i]
-            q.add_(dirs[i], alpha=-al[i])
-        r = torch.mul(q, state["H_diag"])
-        for i in range(len(dirs)):
-            r.add_(steps[i], alpha=al[i] - dirs[i].dot(r) * ro[i])
-        return r
+    def _evaluate(self, closure, x, t, d):
+        self._move(t, d)
+        loss = float(closure())
+        flat_grad = self._flat_grad()
+        for p, was in zip(self._params, x):
+            p.copy_(was)
+        return t, loss, flat_grad, flat_grad.dot(d)
+
+    def _search(self, closure, t, d, loss, flat_grad, gtd, max_ls):
+        if self.param_groups[0]["line_search_fn"] != "strong_wolfe":
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        x = [p.clone() for p in self._params]
+        return _strong_wolfe(lambda at: self._evaluate(closure, x, at, d), t, d, loss, flat_grad, gtd, max_ls)
 
     @torch.no_grad()
     def step(self, closure):
+        closure = torch.enable_grad()(closure)
         group = self.param_groups[0]
+        lr, max_iter = _to_float(group["lr"]), group["max_iter"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
-        with torch.enable_grad():
-            first = closure()
+        first = closure()
         loss = float(first)
         evaluations = 1
         state["func_evals"] += 1
         flat_grad = self._flat_grad()
-        if flat_grad.abs().max() <= group["tolerance_grad"]:
+        done = flat_grad.abs().max() <= group["tolerance_grad"]
+        if done:
             return first
+        names = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+        d, t, dirs, steps, ro, diagonal, prev_flat_grad, prev_loss = [state.get(name) for name in names]
         n_iter = 0
-        while n_iter < group["max_iter"]:
+        while n_iter < max_iter:
             n_iter += 1
             state["n_iter"] += 1
             if state["n_iter"] == 1:
-                state.update(d=flat_grad.neg(), old_dirs=[], old_stps=[], ro=[], H_diag=1)
-                state["t"] = min(1.0, 1.0 / flat_grad.abs().sum()) * group["lr"]
-                state["prev_flat_grad"] = flat_grad.clone()
+                d, dirs, steps, ro, diagonal = flat_grad.neg(), [], [], [], 1
             else:
-                state["d"] = self._direction(state, flat_grad, group["history_size"])
-                state["t"] = group["lr"]
-                state["prev_flat_grad"].copy_(flat_grad)
-            d, t = state["d"], state["t"]
-            prev_loss = state["prev_loss"] = loss
-            if flat_grad.dot(d) > -group["tolerance_change"]:
+                # The newest curvature joins the history, and the next direction comes of all of it.
+                y = flat_grad.sub(prev_flat_grad)
+                s = d.mul(t)
+                ys = y.dot(s)
+                if ys > 1e-10:
+                    if len(dirs) == group["history_size"]:
+                        for history in (dirs, steps, ro):
+                            history.pop(0)
+                    dirs.append(y)
+                    steps.append(s)
+                    ro.append(1.0 / ys)
+                    diagonal = ys / y.dot(y)
+                al = state.setdefault("al", [None] * group["history_size"])
+                q = flat_grad.neg()
+                for i in range(len(dirs) - 1, -1, -1):
+                    al[i] = steps[i].dot(q) * ro[i]
+                    q.add_(dirs[i], alpha=-al[i])
+                d = r = torch.mul(q, diagonal)
+                for i in range(len(dirs)):
+                    be = dirs[i].dot(r) * ro[i]
+                    r.add_(steps[i], alpha=al[i] - be)
+            if prev_flat_grad is None:
+                prev_flat_grad = flat_grad.clone()
+            else:
+                prev_flat_grad.copy_(flat_grad)
+            prev_loss = loss
+            t = min(1.0, 1.0 / flat_grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
+            gtd = flat_grad.dot(d)
+            if gtd > -group["tolerance_change"]:
                 break
+            more = 0
+            if group["line_search_fn"] is not None:
+                loss, flat_grad, t, more = self._search(closure, t, d, loss, flat_grad, gtd,
+                                                        group["max_eval"] - evaluations)
             self._move(t, d)
-            done = False
-            if n_iter != group["max_iter"]:
-                with torch.enable_grad():
-                    loss = float(closure())
+            if group["line_search_fn"] is None and n_iter != max_iter:
+                loss = float(closure())
                 flat_grad = self._flat_grad()
+                more = 1
+            if more:
                 done = flat_grad.abs().max() <= group["tolerance_grad"]
-                evaluations += 1
-                state["func_evals"] += 1
-            if n_iter == group["max_iter"] or evaluations >= group["max_eval"] or done:
+            evaluations += more
+            state["func_evals"] += more
+            if n_iter == max_iter or evaluations >= group["max_eval"] or done:
                 break
             if d.mul(t).abs().max() <= group["tolerance_change"] or abs(loss - prev_loss) < group["tolerance_change"]:
                 break
+        state.update(zip(names, (d, t, dirs, steps, ro, diagonal, prev_flat_grad, prev_loss)))
         return first
 
 
