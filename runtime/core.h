@@ -206,6 +206,7 @@ bool ag_whole(struct ag_ctx *ctx); /* false once after ag_break */
 void *ag_alloc(size_t count, size_t size);
 
 /* ---- arithmetic: false when the budget of work does not reach for this much */
+enum { AG_WORK_OF_DRAW = 20 }; /* of a random number */
 bool ag_work(struct ag_ctx *ctx, double multiplications);
 void *ag_grow(void *block, size_t count, size_t size);
 

@@ -38,7 +38,9 @@ bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin)
 
 bool ag_drawable(struct ag_tensor *t)
 {
-	if (t->storage->ctx->meta || !ag_has_data(t))
+	struct ag_ctx *ctx = t->storage->ctx;
+
+	if (ctx->meta || !ag_has_data(t) || !ag_work(ctx, (double)t->numel * AG_WORK_OF_DRAW))
 		ag_storage_drop_data(t->storage);
 	return t->storage->data != NULL;
 }

@@ -20,7 +20,8 @@ void ag_imap(struct ag_tensor *out, struct ag_tensor *const *in, int nin, ag_ima
 /* Whether there is something to compute and the data is there; drops out's when an input has
  * none. Views may have more elements than any data: then they are as good as without. */
 bool ag_ready(struct ag_tensor *out, struct ag_tensor *const *in, int nin);
-/* Whether random numbers are to be drawn into it: in meta mode its data goes. */
+/* Whether random numbers are to be drawn into it: in meta mode, and where there is not
+ * enough work left for them, its data goes. */
 bool ag_drawable(struct ag_tensor *t);
 bool ag_ready1(struct ag_tensor *out, struct ag_tensor *a);
 bool ag_ready2(struct ag_tensor *out, struct ag_tensor *a, struct ag_tensor *b);

@@ -97,14 +97,17 @@ static bool fill_by(struct ag_frame *f, struct ag_array *a)
 	}
 }
 
-/* Whether there is work left for all the draws of a truncated normal. */
+/* Whether there is work left for all the draws; those of a truncated normal are repeated. */
 static bool is_affordable(struct ag_frame *f, const struct ag_tensor *t)
 {
-	double rounds = 0;
+	double rounds = 1;
 
+	if (f->op == AG_OP_init_eye || f->op == AG_OP_init_dirac || !ag_has_data(t))
+		return true;
 	if (f->op == AG_OP_init_trunc_normal)
 		rounds = ag_init_trunc_rounds(arg_f(f, 1), arg_f(f, 2), arg_f(f, 3), arg_f(f, 4));
-	return !(rounds > 0) || isinf(rounds) || ag_work(f->ctx, (double)t->numel * rounds);
+	rounds = rounds > 1 && !isinf(rounds) ? rounds : 1;
+	return ag_work(f->ctx, (double)t->numel * rounds * AG_WORK_OF_DRAW);
 }
 
 /* Whether the filters of a dirac weight have a middle. */

@@ -47,6 +47,22 @@ static const char raises[] = "import torch\n"
                              "        raise ValueError('enough')\n"
                              "    kept = torch.ones(i + 1)\n";
 
+/* It does not get as far as its loop without what it imports. */
+static const char refuses[] = "import torch\n"
+                              "import elsewhere\n"
+                              "if not isinstance(elsewhere.space, elsewhere.Discrete):\n"
+                              "    print('only discrete')\n"
+                              "    exit(1)\n"
+                              "kept = []\n"
+                              "for i in range(20):\n"
+                              "    kept.append(torch.ones(3, requires_grad=True) * 2)\n";
+
+static const char fails[] = "import torch\n"
+                            "kept = []\n"
+                            "for i in range(20):\n"
+                            "    kept.append(torch.ones(3, requires_grad=True) * 2)\n"
+                            "    kept[0].no_such_thing()\n";
+
 static const char uses[] = "import torch\n"
                            "from part import twice\n"
                            "kept = []\n"
@@ -97,6 +113,8 @@ static void enter(void)
 	temp_tree_add_text("seldom.py", seldom);
 	temp_tree_add_text("blind.py", blind);
 	temp_tree_add_text("raises.py", raises);
+	temp_tree_add_text("refuses.py", refuses);
+	temp_tree_add_text("fails.py", fails);
 	temp_tree_add_text("sub/uses.py", uses);
 	temp_tree_add_text("sub/part.py", "def twice(x):\n    return x * 2\n");
 	temp_tree_add_text("sub/engine.py", engine);
@@ -159,6 +177,15 @@ static const struct {
         {"replay clean.py", 2, NULL, NULL, "clean.py: there is no loop to replay"},
         {"replay clean.py --output", 0, "3.0\n", NULL, NULL},
         {"replay raises.py", 0, "bytes   linear, +4 B per step", NULL, "ValueError: enough"},
+        {"replay refuses.py", 0, "nodes   linear, +2 nodes per step", NULL,
+         "replayed with stand-ins for what ends it"},
+        {"replay fails.py", 0, "structural", NULL, "has no attribute 'no_such_thing'"},
+        {"replay fails.py --format json", 0,
+         "\"error\": \"AttributeError: 'Tensor' object has no attribute 'no_such_thing'\"", NULL,
+         "replayed with stand-ins"},
+        {"replay fails.py --assert flat", 1, "flat: does not hold", NULL,
+         "replayed with stand-ins"},
+        {"replay fails.py --output", 2, NULL, NULL, "no_such_thing"},
         {"replay raises.py --output", 2, NULL, NULL, "ValueError: enough"},
         {"replay missing.py:3", 2, NULL, NULL, "missing.py: No such file or directory"},
         {"replay notes.txt", 2, NULL, NULL, "only Python and notebooks can be replayed"},

@@ -195,6 +195,7 @@ struct replay_request program_request_again(struct program *program,
 	if (result->loop_module && result->loop_module != request.module)
 		request.loops = result->loop_module;
 	request.search = false;
+	request.heal = result->attempt == REPLAY_HEALED ? REPLAY_LEAST : 0;
 	return request;
 }
 

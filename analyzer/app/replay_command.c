@@ -19,9 +19,34 @@ static uint32_t iterations(const struct app *app)
 	return settings_flag(&app->settings, OPTION_output) ? 0 : REPLAY_STEPS;
 }
 
+/* It was ended, or never got to its loop. */
+static bool says_too_little(const struct replay_result *result)
+{
+	return result->count < REPLAY_LEAST && (!result->count || curve_stop(result));
+}
+
+/* The same with stand-ins for what raises, and what it raised as it stands. */
+static struct replay_result replay_healed(const struct replay_request *request,
+                                          const struct replay_result *result)
+{
+	struct replay_request again = *request;
+	struct replay_result healed;
+
+	again.heal = REPLAY_LEAST;
+	again.attempt = REPLAY_HEALED;
+	healed = replay_run(&again);
+	if (healed.count < REPLAY_LEAST)
+		return *result;
+	healed.error = result->error;
+	healed.traceback = result->traceback;
+	healed.limit = result->limit;
+	return healed;
+}
+
 static struct replay_result replay(struct app *app, struct program *program)
 {
 	struct replay_request request = program_request(program);
+	struct replay_result result;
 
 	request.iterations = iterations(app);
 	if (program->line)
@@ -32,7 +57,10 @@ static struct replay_result replay(struct app *app, struct program *program)
 	request.settle =
 	        request.most_iterations && !strcmp(app_choice(app, OPTION_replay_format), "text");
 	request.values = settings_flag(&app->settings, OPTION_output);
-	return replay_run(&request);
+	result = replay_run(&request);
+	return !request.heal && !request.values && says_too_little(&result)
+	               ? replay_healed(&request, &result)
+	               : result;
 }
 
 /* fixes */
@@ -143,6 +171,8 @@ static void tell_end(const struct replay_result *result)
 		        *traceback && traceback[strlen(traceback) - 1] == '\n' ? "" : "\n");
 	else if (result->limit)
 		fprintf(stderr, "graphlint: the replay was ended: %s\n", result->limit);
+	if (curve_stop(result) && result->attempt == REPLAY_HEALED)
+		fprintf(stderr, "graphlint: replayed with stand-ins for what ends it\n");
 }
 
 static void tell_other_loop(const struct program *program, const struct replay_result *result,

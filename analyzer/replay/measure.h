@@ -40,7 +40,7 @@ struct replay {
 	struct replay_result *result;
 	struct assumptions *assumptions;
 	struct found_loop *found; /* it only looks for the loop; NULL: it measures */
-	uint64_t led; /* places that conditions lead to */
+	uint64_t led;             /* places that conditions lead to */
 	struct vm *vm;
 	const struct ir_module *module; /* whose loop is measured */
 	const struct replay_loop *loop; /* NULL: none */

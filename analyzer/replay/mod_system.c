@@ -188,6 +188,14 @@ NATIVE(sys_exit)
 	return is_null(exc) ? exc : rp_raise_val(vm, exc);
 }
 
+/* What Python's site adds to the built-in functions. */
+extern const struct native_def exit_functions[];
+const struct native_def exit_functions[] = {
+        {"exit", sys_exit, "? code"},
+        {"quit", sys_exit, "? code"},
+        {0},
+};
+
 NATIVE(sys_getrefcount)
 {
 	(void)vm, (void)n;

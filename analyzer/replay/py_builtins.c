@@ -774,7 +774,7 @@ static const enum rp_type visible_types[] = {
         TY_property, TY_classmethod, TY_staticmethod, TY_super,
 };
 
-extern const struct native_def dict_class_methods[], deque_properties[];
+extern const struct native_def dict_class_methods[], deque_properties[], exit_functions[];
 void iter_builtins_init(struct vm *vm);
 
 void builtins_init(struct vm *vm)
@@ -798,6 +798,7 @@ void builtins_init(struct vm *vm)
 	module_add(vm, m, builtin_functions);
 	module_add(vm, m, eval_functions);
 	module_add(vm, m, builtin_iter_functions);
+	module_add(vm, m, exit_functions);
 	iter_builtins_init(vm);
 	type_add(vm, vm->t[TY_property], property_methods);
 	type_add(vm, vm->t[TY_classmethod], classmethod_methods);

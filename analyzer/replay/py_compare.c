@@ -266,6 +266,15 @@ static struct val compare_any(struct vm *vm, enum ir_sub sub, struct val a, stru
 	return result;
 }
 
+/* A stand-in may be any of those that there are. */
+static bool may_be_in(struct vm *vm, struct val v, struct val box)
+{
+	const bool is_plain = is_kind(box, K_LIST) || is_kind(box, K_TUPLE) ||
+	                      is_kind(box, K_STR) || is_kind(box, K_SET) || is_kind(box, K_DICT);
+
+	return is_kind(v, K_UNKNOWN) && is_plain && rp_length(vm, box) > 0;
+}
+
 static struct val compare_in(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 {
 	int yes;
@@ -273,6 +282,8 @@ static struct val compare_in(struct vm *vm, enum ir_sub sub, struct val a, struc
 	if (is_kind(b, K_UNKNOWN))
 		return unknown_new(vm, "membership in %s", AS(unknown, b)->what->at);
 	yes = rp_contains(vm, b, a);
+	if (!yes && may_be_in(vm, a, b))
+		return unknown_new(vm, "membership of %s", AS(unknown, a)->what->at);
 	return yes < 0 ? val_null() : val_bool((yes != 0) == (sub == SUB_compare_in));
 }
 

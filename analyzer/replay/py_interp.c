@@ -43,7 +43,17 @@ static bool leads_to_raise(const struct ir_func *func, block_id to)
 	return false;
 }
 
-/* A condition that nothing is known of: not out of the loop, else taken. */
+/* A bare `continue`. */
+static bool skips_turn(const struct ir_func *func, const struct ir_block *from, block_id to)
+{
+	const struct ir_block *block = &func->blocks.at[to.n];
+	const block_id header = func->loops.at[from->loop.n].header;
+
+	return block->count == 1 && block->succ[0].n == header.n &&
+	       func->insts.at[block->first].op == OP_jump;
+}
+
+/* A condition that nothing is known of: not out of the loop or of its turn, else taken. */
 static int choose(const struct ir_func *func, uint32_t block)
 {
 	const struct ir_block *b = &func->blocks.at[block];
@@ -52,6 +62,8 @@ static int choose(const struct ir_func *func, uint32_t block)
 		return 1;
 	if (leads_to_raise(func, b->succ[1]) || !b->loop.n)
 		return 0;
+	if (skips_turn(func, b, b->succ[0]) && b->succ[1].n != func->loops.at[b->loop.n].header.n)
+		return 1;
 	return !cfg_in_loop(func, b->succ[0], b->loop) && cfg_in_loop(func, b->succ[1], b->loop);
 }
 

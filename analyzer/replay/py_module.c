@@ -121,7 +121,8 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 	if (!is_null(v) || !is_null(vm->exc) || vm->halt)
 		return v;
 	if (name == vm->n[PN_dict])
-		return ref_obj(module_namespace(vm, m));
+		return m->opaque ? unknown_new(vm, "%s.__dict__", m->name->at)
+		                 : ref_obj(module_namespace(vm, m));
 	if (m == vm->builtins)
 		return builtin_late(vm, name);
 	if (m == vm->main)

@@ -506,6 +506,8 @@ static void search_loop(struct replay_request *request)
 
 	if (attempt_run(&r, REPLAY_WITHOUT_NUMBERS) == VM_HALT_VALUES && !found.module)
 		attempt_run(&r, REPLAY_WITH_NUMBERS);
+	if (request->heal && !found.module)
+		attempt_run(&r, REPLAY_HEALED);
 	assumed_release(&assumptions);
 	if (!found.module)
 		return;

@@ -90,8 +90,8 @@ struct replay_request {
 	                                   the program */
 	uint32_t line;                  /* of the loop, or inside it; 0: the main loop */
 	bool search; /* if no loop of the program trains, one that it runs elsewhere is measured */
-	uint32_t iterations;            /* stop after so many; 0: run the program to its end */
-	uint32_t most_iterations;       /* go on to these while the series has no rule */
+	uint32_t iterations;      /* stop after so many; 0: run the program to its end */
+	uint32_t most_iterations; /* go on to these while the series has no rule */
 	bool rare; /* and until a watched place has run often enough, if only some steps do */
 	/* Fewer iterations than these before an exception: what raises is stood in for. */
 	uint32_t heal;
@@ -136,7 +136,7 @@ struct replay_seen {
 
 struct replay_result {
 	enum replay_attempt attempt;
-	uint32_t loop_line; /* 0: no loop was found */
+	uint32_t loop_line;                  /* 0: no loop was found */
 	const struct ir_module *loop_module; /* where it is */
 	uint32_t loop_end;
 	const char *loop_kind;     /* "backward", "backward-call", "model", "plain" */

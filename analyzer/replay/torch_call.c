@@ -211,6 +211,31 @@ struct val torch_misfit(struct vm *vm, struct val *a, uint32_t n, const char *wh
 	return torch_opaque(vm, a, n, what);
 }
 
+static uint32_t result_count(struct vm *vm, const char *name)
+{
+	const struct ag_op_info *info = ag_op_info(ag_op_find(ctx_of(vm), name, &(bool){false}));
+	uint32_t count = info && *info->results ? 1 : 0;
+
+	for (const char *c = count ? info->results : ""; *c; c++)
+		count += *c == ' ';
+	return count;
+}
+
+/* As many of it as the op has results. */
+static struct val several(struct vm *vm, const char *name, struct val one)
+{
+	const uint32_t count = is_null(one) ? 0 : result_count(vm, name);
+	struct list *results;
+
+	if (count < 2)
+		return one;
+	results = tuple_new(vm, count);
+	for (uint32_t i = 0; i < count; i++)
+		results->at[i] = ref(one);
+	unref(vm, one);
+	return val_obj(results);
+}
+
 /* What is given by keyword has a graph, too. */
 static struct val opaque_call(struct vm *vm, const char *name, struct val *a, uint32_t n,
                               const struct dict *kw)
@@ -223,7 +248,7 @@ static struct val opaque_call(struct vm *vm, const char *name, struct val *a, ui
 	for (uint32_t i = 0; kw && i < kw->used && count < TORCH_MAX_ARGS; i++)
 		if (!is_null(kw->at[i].key))
 			all[count++] = kw->at[i].value;
-	return torch_opaque(vm, all, count, name);
+	return several(vm, name, torch_opaque(vm, all, count, name));
 }
 
 static struct val call_failed(struct vm *vm, const char *name, struct val *a, uint32_t n,

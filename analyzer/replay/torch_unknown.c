@@ -77,12 +77,49 @@ static bool is_class_loss(const char *name)
 	return named(name, "cross_entropy") || named(name, "nll_loss");
 }
 
+/* A tensor, or the first of a list of them. */
+static struct ag_tensor *tensor_in(struct val v)
+{
+	if (is_kind(v, K_TENSOR))
+		return tensor_of(v);
+	return is_kind(v, K_LIST) || is_kind(v, K_TUPLE)
+	               ? first_tensor(AS(list, v)->at, AS(list, v)->count)
+	               : NULL;
+}
+
+/* input, hx, weights ..., and of layers batch_first at the end */
+static bool solve_recurrent(struct vm *vm, const char *name, struct val *a, uint32_t n)
+{
+	const bool is_cell = strstr(name, "_cell") != NULL;
+	const struct ag_tensor *hidden = n > 2 ? tensor_in(a[1]) : NULL,
+	                       *w = hidden ? tensor_in(a[2]) : NULL;
+	int64_t shape[3];
+
+	if (!w || ag_ndim(hidden) != (is_cell ? 2 : 3))
+		return false;
+	shape[0] = ag_size(hidden, -2);
+	shape[1] = ag_size(w, 1);
+	if (is_cell)
+		return replace(vm, &a[0], ag_dtype(w), 2, shape);
+	shape[0] = shape[1] = WIDTH;
+	shape[n > 8 && a[8].tag == PY_BOOL && a[8].as.i ? 0 : 1] = ag_size(hidden, 1);
+	shape[2] = ag_size(w, 1);
+	return replace(vm, &a[0], ag_dtype(w), 3, shape);
+}
+
+static bool is_recurrent(const char *name)
+{
+	return strstr(name, "lstm") || strstr(name, "gru") || strstr(name, "rnn_");
+}
+
 /* What the first operand of a layer looks like, by its weight. */
 static bool solve_input(struct vm *vm, const char *name, struct val *a, uint32_t n)
 {
 	struct ag_tensor *w = n > 1 && is_kind(a[1], K_TENSOR) ? tensor_of(a[1]) : NULL;
 	int64_t batch = torch_of(vm)->batch, shape[AG_MAX_DIMS] = {batch};
 
+	if (is_recurrent(name))
+		return solve_recurrent(vm, name, a, n);
 	if (!w)
 		return false;
 	if (named(name, "linear")) {

@@ -1850,7 +1850,7 @@ class _RNNBase(Module):
     def forward(self, input, hx=None):
         if isinstance(input, tuple):
             return _run_packed(self, input, hx)
-        batched = input.dim() == 3
+        batched = (input.dim() == 2) is not True
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = hx.unsqueeze(1) if hx is not None else None
@@ -1897,7 +1897,7 @@ class LSTM(_RNNBase):
     def forward(self, input, hx=None):
         if isinstance(input, tuple):
             return _run_packed(self, input, hx)
-        batched = input.dim() == 3
+        batched = (input.dim() == 2) is not True
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = (hx[0].unsqueeze(1), hx[1].unsqueeze(1)) if hx is not None else None
@@ -1936,7 +1936,7 @@ class _RNNCellBase(Module):
             init.uniform_(weight, -stdv, stdv)
 
     def forward(self, input, hx=None):
-        batched = input.dim() == 2
+        batched = (input.dim() == 1) is not True
         if not batched:
             input = input.unsqueeze(0)
             hx = hx.unsqueeze(0) if hx is not None else None
@@ -1963,7 +1963,7 @@ class LSTMCell(_RNNCellBase):
     _op = "torch._VF.lstm_cell"
 
     def forward(self, input, hx=None):
-        batched = input.dim() == 2
+        batched = (input.dim() == 1) is not True
         if not batched:
             input = input.unsqueeze(0)
             hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0)) if hx is not None else None
@@ -2024,7 +2024,7 @@ class MultiheadAttention(Module):
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
                 average_attn_weights=True, is_causal=False):
-        batched = query.dim() == 3
+        batched = (query.dim() == 2) is not True
         key_padding_mask = F._canonical_mask(key_padding_mask, query.dtype)
         attn_mask = F._canonical_mask(attn_mask, query.dtype)
         if self.batch_first and batched:
