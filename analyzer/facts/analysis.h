@@ -123,6 +123,7 @@ struct pending {
 	bool runs_model;   /* each iteration calls a module for what is kept */
 	bool handed_on;    /* the function that the holder is of hands on what is kept */
 	bool fresh;        /* CHAIN: what is kept was made in the same iteration */
+	bool own;          /* CHAIN: before, there was what the same line had left */
 	bool from_outside; /* seen under unknown callers only */
 	bool by_choice;    /* seen in a model only that may be another one */
 	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
@@ -388,7 +389,9 @@ bool graph_sums_up(struct analysis *a, const struct state *state, object_id sum)
 /* Does anything saved stay alive with it, of what the loop's body made? */
 bool graph_holds_activations(struct analysis *a, const struct state *state, object_id id,
                              context_id context, loop_id loop);
-void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain);
+/* Runs through the graphs of `losses`, but not of `inputs`, whose gradients are asked for. */
+void graph_backward(struct analysis *a, struct state *state, value_id losses, value_id inputs,
+                    bool retain);
 /* Code that is not known may run backward on it. */
 void graph_may_be_needed(struct analysis *a, struct state *state, value_id value, bool returned);
 /* A mode that a function left behind matters to what is computed after it. */

@@ -628,22 +628,21 @@ value_id effect_backward(struct effect *e)
 	else if (retain && is_seen_whole(e, value_single(e->a, losses)))
 		event_note(e->a, e->act, e->call.inst, EVENT_RETAIN, (object_id){0},
 		           value_single(e->a, losses));
-	graph_backward(e->a, e->state, losses, retain);
+	graph_backward(e->a, e->state, losses, (value_id){0}, retain);
 	return value_flags(e->a, V_NONE);
 }
 
 value_id effect_grad(struct effect *e)
 {
-	value_id outputs = effect_argument(e, 0, "outputs");
+	const value_id outputs = effect_argument(e, 0, "outputs");
+	const value_id inputs = effect_argument(e, 1, "inputs");
 	bool known, create = effect_flag(e, "create_graph", &known);
 	/* where it is not known the graph may stay */
 	const bool keeps = create || (argument_named(e->a, e->call, "create_graph").n && !known) ||
 	                   effect_flag(e, "retain_graph", &known);
 
 	note_backward(e, create);
-	graph_backward(e->a, e->state, outputs, keeps);
-	return effect_result(e,
-	                     create ? value_join(e->a, outputs, effect_argument(e, 1, "inputs"))
-	                            : (value_id){0},
+	graph_backward(e->a, e->state, outputs, inputs, keeps);
+	return effect_result(e, create ? value_join(e->a, outputs, inputs) : (value_id){0},
 	                     T_SAVES);
 }

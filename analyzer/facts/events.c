@@ -443,6 +443,21 @@ void check_store(struct analysis *a, struct activation *act, struct state *state
 	}
 }
 
+/* Does what was there before come from an earlier iteration's instance of it, in its graph? */
+static bool descends(struct analysis *a, const struct state *state, value_id before,
+                     object_id older)
+{
+	const struct value *v = value_get(a, before);
+	value_id past = {0};
+
+	if (!object_exists(state, older))
+		return false;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (is_older(v->refs[i]))
+			past = value_join(a, past, value_of(a, v->refs[i]));
+	return past.n != 0 && graph_reaches(a, state, past, older);
+}
+
 bool check_chain(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  value_id before, value_id value, object_id holder, struct variable carrier)
 {
@@ -453,16 +468,19 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct object *o = object_read(state, v->refs[i]);
+		const object_id older = older_of(v->refs[i]);
 		struct pending *p;
 
-		if (!may_carry(o) || !value_has(a, old, older_of(v->refs[i])) ||
+		if (!may_carry(o) ||
 		    (is_older(holder) && loop_around(a, act, state, inst) == LOOP_MODULES) ||
-		    !graph_reaches(a, state, o->parents, older_of(v->refs[i])))
+		    (!value_has(a, old, older) && !descends(a, state, old, older)) ||
+		    !graph_reaches(a, state, o->parents, older))
 			continue;
 		p = event_note(a, act, inst, EVENT_CHAIN, holder, v->refs[i]);
 		p->holder_kind = HOLDER_TENSOR;
 		p->carrier = carrier;
 		p->fresh |= !is_older(v->refs[i]);
+		p->own |= value_has(a, old, older);
 		p->runs_model |= runs_model(a, act, state, inst, v->refs[i]);
 		p->loops |= loops_over(a, act, state, inst, holder, carrier);
 		if (graph_sums_up(a, state, v->refs[i]))

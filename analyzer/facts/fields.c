@@ -99,7 +99,7 @@ static bool precedes(const struct analysis *a, struct site write, struct site re
 	return x.n == y.n ? write.inst < read.inst : cfg_dominates(func, x, y);
 }
 
-static bool carries(struct analysis *a, const struct pending *p, context_id where, loop_id loop)
+bool field_is_carried(struct analysis *a, const struct pending *p, context_id where, loop_id loop)
 {
 	const struct field_uses *uses = find(a, p->holder, p->carrier.field, false);
 
@@ -134,13 +134,13 @@ void field_settle_loops(struct analysis *a, struct pending *p)
 		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
 			const unsigned kinds = loop_kinds_seen(a, at.context, loop);
 
-			if (!kinds || !carries(a, p, at.context, loop))
+			if (!kinds || !field_is_carried(a, p, at.context, loop))
 				continue;
 			loops |= kinds;
 			in_forward = runs_forward(a, at.context);
 		}
 		if (c->parent.n == 0 && p->loops & LOOP_CALLS &&
-		    carries(a, p, at.context, (loop_id){0})) {
+		    field_is_carried(a, p, at.context, (loop_id){0})) {
 			loops |= LOOP_CALLS;
 			in_forward = false;
 		}

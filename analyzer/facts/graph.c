@@ -246,12 +246,22 @@ uint32_t marks_begin(struct analysis *a)
 	return ++a->mark_round;
 }
 
-static void walk(struct analysis *a, const struct state *state, value_id from, unsigned through,
-                 graph_visit *visit, void *context)
+/* Where a walk ends. */
+struct walk_bounds {
+	unsigned through; /* bits that all have whose parents are visited */
+	value_id before;  /* these are not visited */
+};
+
+static void walk(struct analysis *a, const struct state *state, value_id from,
+                 struct walk_bounds bounds, graph_visit *visit, void *context)
 {
 	const uint32_t round = marks_begin(a);
+	const struct value *before = value_get(a, bounds.before);
 	uint32_t visited = 0;
 	const struct object *object;
+
+	for (uint32_t i = 0; i < before->count; i++)
+		a->marks[before->refs[i].n] = round;
 
 	for (;;) {
 		const struct value *v = value_get(a, from);
@@ -269,14 +279,15 @@ static void walk(struct analysis *a, const struct state *state, value_id from, u
 		if (!visit(a, state, a->walk.at[--a->walk.count], context))
 			return;
 		object = object_read(state, a->walk.at[a->walk.count]);
-		from = (object->tensor & through) == through ? object->parents : (value_id){0};
+		from = (object->tensor & bounds.through) == bounds.through ? object->parents
+		                                                           : (value_id){0};
 	}
 }
 
 void graph_walk(struct analysis *a, const struct state *state, value_id from, graph_visit *visit,
                 void *context)
 {
-	walk(a, state, from, 0, visit, context);
+	walk(a, state, from, (struct walk_bounds){0}, visit, context);
 }
 
 struct search {
@@ -308,7 +319,8 @@ bool graph_sums_up(struct analysis *a, const struct state *state, object_id sum)
 	const struct object *object = object_read(state, sum);
 
 	if (object->tensor & T_ACCUMULATES)
-		walk(a, state, object->parents, T_ACCUMULATES, find_visit, &search);
+		walk(a, state, object->parents, (struct walk_bounds){.through = T_ACCUMULATES},
+		     find_visit, &search);
 	return search.found;
 }
 
@@ -416,7 +428,8 @@ static void mark_holders(struct analysis *a, struct state *state, const struct r
 	}
 }
 
-void graph_backward(struct analysis *a, struct state *state, value_id losses, bool retain)
+void graph_backward(struct analysis *a, struct state *state, value_id losses, value_id inputs,
+                    bool retain)
 {
 	const value_id tensors = tensors_in(a, state, losses, 2);
 	const struct value *v = value_get(a, tensors);
@@ -425,7 +438,8 @@ void graph_backward(struct analysis *a, struct state *state, value_id losses, bo
 	a->trains = true;
 	if (v->count == 1)
 		prove(a, state, v->refs[0]);
-	graph_walk(a, state, tensors, collect_visit, &reach);
+	walk(a, state, tensors, (struct walk_bounds){.before = tensors_in(a, state, inputs, 2)},
+	     collect_visit, &reach);
 	for (uint32_t i = 0; i < reach.ids.count; i++) {
 		object_id id = reach.ids.at[i];
 		struct object *object;

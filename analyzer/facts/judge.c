@@ -104,17 +104,6 @@ bool judge_any_inside(const struct analysis *a, const site_list *sites, context_
 	return false;
 }
 
-static bool retains_inside(const struct analysis *a, context_id context, loop_id loop)
-{
-	for (uint32_t i = 0; i < a->backwards.count; i++) {
-		const struct site *site = &a->backwards.at[i];
-
-		if (site->retains && happens_inside(a, site->context, site->inst, context, loop))
-			return true;
-	}
-	return false;
-}
-
 bool judge_trains_around(const struct analysis *a, const struct pending *p)
 {
 	context_id where;
@@ -124,6 +113,52 @@ bool judge_trains_around(const struct analysis *a, const struct pending *p)
 	       judge_any_inside(a, &a->backwards, where, loop);
 }
 
+/* Is what the variable has at a place still there when the next round of the loop begins? */
+static bool reaches_next_round(const struct pending *p, uint32_t inst, loop_id loop)
+{
+	return p->carrier.slot ? flow_slot_stays(p->func, inst, p->inst, loop, p->carrier.slot)
+	                       : flow_name_stays(p->func, inst, p->inst, loop, p->carrier.name);
+}
+
+/* Does a backward in this loop retain what is then carried into its next round? */
+static bool retains_for_next(const struct analysis *a, const struct pending *p, context_id context,
+                             loop_id loop)
+{
+	for (uint32_t i = 0; i < a->backwards.count; i++) {
+		struct site site = a->backwards.at[i];
+
+		if (!site.retains || !happens_inside(a, site.context, site.inst, context, loop))
+			continue;
+		if (p->carrier.field.n)
+			return true;
+		while (site.context.n != context.n)
+			site = site_outward(a, site);
+		if (reaches_next_round(p, site.inst, loop))
+			return true;
+	}
+	return false;
+}
+
+/* An attribute is carried through the loops of those who call, too. */
+static bool field_outlives_backward(struct analysis *a, const struct pending *p)
+{
+	struct site at = {p->context, p->inst, false};
+	bool loops = false;
+
+	for (; at.context.n != 0; at = site_outward(a, at)) {
+		const struct context *c = context_get(a, at.context);
+		loop_id loop = c->loop_of ? c->loop_of[at.inst] : (loop_id){0};
+
+		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
+			loops = true;
+			if (field_is_carried(a, p, at.context, loop) &&
+			    retains_for_next(a, p, at.context, loop))
+				return true;
+		}
+	}
+	return !loops;
+}
+
 /* A chain that a retaining backward goes through is wanted within the step that
  * ends with it; what enters the next step has been through backward already. */
 static bool outlives_backward(struct analysis *a, const struct pending *p)
@@ -131,11 +166,13 @@ static bool outlives_backward(struct analysis *a, const struct pending *p)
 	const struct function_facts *facts = function_facts(a, p->file, p->func);
 	loop_id loop = facts->loop_of[p->inst];
 
+	if (p->carrier.field.n)
+		return field_outlives_backward(a, p);
 	if (loop.n == 0)
 		return true;
 	for (; loop.n != 0; loop = p->func->loops.at[loop.n].parent)
 		if (variable_lives(a, facts->live, p->func, loop, p->carrier) &&
-		    retains_inside(a, p->context, loop))
+		    retains_for_next(a, p, p->context, loop))
 			return true;
 	return false;
 }
@@ -316,6 +353,8 @@ static bool is_handed_on(struct analysis *a, const struct pending *p)
 {
 	if (!p->handed_on || (p->kind != EVENT_STORE && p->kind != EVENT_CHAIN))
 		return false;
+	if (p->flags & EVENT_WEIGHTS)
+		return true; /* weights that steps of learning gave */
 	return runs_forward(a, p->context) || p->in_pass || is_wanted_elsewhere(a, p->kept) ||
 	       (p->from_outside && !evaluates(a, p->kept, 1)) || sequence_is_handed_on(a, p);
 }
@@ -541,15 +580,24 @@ static bool told_by_store(struct analysis *a, const struct pending *p)
 	return false;
 }
 
-/* What is carried is told of where it is made, not where it is handed on unchanged. */
+static bool same_carrier(const struct pending *x, const struct pending *y)
+{
+	return x->holder.n == y->holder.n && x->carrier.slot == y->carrier.slot &&
+	       x->carrier.name.n == y->carrier.name.n && x->carrier.field.n == y->carrier.field.n;
+}
+
+/* What is carried is told of where it is made, not where it is handed on unchanged; of several
+ * lines that one after the other replace it, one that replaces its own. */
 static bool told_by_chain(struct analysis *a, const struct pending *p)
 {
-	if (p->kind != EVENT_CHAIN || p->fresh)
+	if (p->kind != EVENT_CHAIN || (p->fresh && p->own))
 		return false;
 	for (uint32_t i = 1; i < a->pending.count; i++) {
 		const struct pending *other = &a->pending.at[i];
+		const bool same_tensor = !p->fresh && other->kept.n == p->kept.n;
+		const bool same_place = !p->own && other->own && same_carrier(p, other);
 
-		if (other->kind == EVENT_CHAIN && other->fresh && other->kept.n == p->kept.n &&
+		if (other->kind == EVENT_CHAIN && other->fresh && (same_tensor || same_place) &&
 		    stands(a, other))
 			return true;
 	}

@@ -28,6 +28,8 @@ bool outputs_pile_up(const struct analysis *a, const struct pending *p);
 /* fields.c */
 /* An attribute that is carried: only by loops that read it before they write it. */
 void field_settle_loops(struct analysis *a, struct pending *p);
+/* Does a loop carry it from round to round? */
+bool field_is_carried(struct analysis *a, const struct pending *p, context_id where, loop_id loop);
 
 /* passes.c */
 /* It ends with the pass, the call or the sequence that makes it: nothing grows over steps. */

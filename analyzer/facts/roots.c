@@ -217,7 +217,7 @@ static void run_method(struct root *root, struct state *state, const struct cand
 	result = call_with_unknowns(root, &root->methods, branch,
 	                            (struct root_function){method->id, method->outer}, self, part);
 	if (contract && contract->need == API_NEED_RESULT)
-		graph_backward(root->a, branch, result, false);
+		graph_backward(root->a, branch, result, (value_id){0}, false);
 	else if (!contract || contract->need == API_NEED_NOTHING)
 		give_away(root, branch, result);
 	branch->reachable = true;

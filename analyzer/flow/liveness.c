@@ -234,3 +234,89 @@ bool flow_name_replaced(const struct flow_live *live, loop_id loop, sym_id name)
 	return live->follows_names && live->replaced && variable != NO_VARIABLE &&
 	       bitset_has(live->replaced[loop.n], variable);
 }
+
+struct stay {
+	const struct ir_func *func;
+	uint32_t grows;
+	bool is_slot;
+	uint32_t variable;
+};
+
+static bool is_of(const struct stay *stay, const struct ir_inst *inst)
+{
+	return inst->name == stay->variable && is_slot_scope(inst) == stay->is_slot;
+}
+
+enum { MOST_OPERANDS_DEPTH = 12 };
+
+/* Is the variable read for what an instruction is given? */
+static bool rests_on_it(const struct stay *stay, const struct ir_inst *inst, int depth)
+{
+	for (uint32_t i = 0; i < inst->nargs; i++) {
+		const struct ir_inst *from =
+		        &stay->func->insts.at[ir_args(stay->func, inst)[i].value.n];
+
+		if ((from->op == OP_load && is_of(stay, from)) ||
+		    (depth < MOST_OPERANDS_DEPTH && rests_on_it(stay, from, depth + 1)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_replaced(const struct stay *stay, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		const struct ir_inst *inst = &stay->func->insts.at[i];
+
+		if (inst->op == OP_store && i != stay->grows && is_of(stay, inst) &&
+		    !rests_on_it(stay, inst, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool stays(const struct stay *stay, uint32_t from, loop_id loop)
+{
+	const struct ir_func *func = stay->func;
+	const block_id header = func->loops.at[loop.n].header;
+	struct arena scratch = {0};
+	uint32_t *todo = arena_array(&scratch, uint32_t, func->blocks.count + 1);
+	bool *met = arena_array(&scratch, bool, func->blocks.count + 1);
+	uint32_t count = 0, first = from + 1;
+	bool found = false;
+
+	todo[count++] = cfg_block_of(func, from).n;
+	while (count > 0 && !found) {
+		const struct ir_block *b = &func->blocks.at[todo[--count]];
+		const struct cfg_edges next = cfg_successors(b);
+		const bool replaced = is_replaced(stay, first, b->first + b->count);
+
+		for (uint32_t i = 0; !replaced && i < next.count; i++) {
+			const block_id to = next.to[i];
+
+			found |= to.n == header.n;
+			if (!met[to.n] && cfg_in_loop(func, to, loop))
+				todo[count++] = to.n;
+			met[to.n] = true;
+		}
+		first = count ? func->blocks.at[todo[count - 1]].first : 0;
+	}
+	arena_release(&scratch);
+	return found;
+}
+
+bool flow_slot_stays(const struct ir_func *func, uint32_t from, uint32_t grows, loop_id loop,
+                     uint32_t slot)
+{
+	const struct stay stay = {func, grows, true, slot};
+
+	return stays(&stay, from, loop);
+}
+
+bool flow_name_stays(const struct ir_func *func, uint32_t from, uint32_t grows, loop_id loop,
+                     sym_id name)
+{
+	const struct stay stay = {func, grows, false, name.n};
+
+	return stays(&stay, from, loop);
+}

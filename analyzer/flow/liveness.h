@@ -19,4 +19,11 @@ bool flow_name_lives(const struct flow_live *live, loop_id loop, sym_id name);
 bool flow_slot_replaced(const struct flow_live *live, loop_id loop, uint32_t slot);
 bool flow_name_replaced(const struct flow_live *live, loop_id loop, sym_id name);
 
+/* Does what a variable has behind instruction `from`, which is in the loop, come to the next
+ * round? What `grows` stores still has it. */
+bool flow_slot_stays(const struct ir_func *func, uint32_t from, uint32_t grows, loop_id loop,
+                     uint32_t slot);
+bool flow_name_stays(const struct ir_func *func, uint32_t from, uint32_t grows, loop_id loop,
+                     sym_id name);
+
 #endif
