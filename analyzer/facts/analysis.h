@@ -79,6 +79,7 @@ struct activation {
 	value_id *temps;                   /* by instruction */
 	uint32_t block_first, block_count; /* the block that runs: whose temporaries live */
 	value_id returned, yielded;
+	object_id filled; /* generators: the list that is made of what they give */
 	value_id assumed; /* what a recursive call that is not followed gives */
 	bool recursed;    /* there was one */
 	struct state *exit;
@@ -206,6 +207,7 @@ struct analysis {
 	VEC(struct seen_loop) seen_loops;
 	struct id_table seen_loop_index;
 	struct activation *top;
+	object_id filled; /* what the generator that runs next gives goes there */
 	VEC(struct nested) nested; /* made inside functions of this root */
 	VEC(object_id) pinned;     /* roots beside the frames */
 	site_list backwards;       /* where backward or autograd.grad runs */

@@ -152,6 +152,8 @@ value_id call_generator(struct analysis *a, struct activation *act, struct state
 	callee = activation_begin(a, act, def_of(a, function)->file, def_of(a, function)->func,
 	                          def_of(a, frame)->context);
 	callee.frame = frame;
+	callee.filled = a->filled;
+	a->filled = (object_id){0};
 	run_function(a, &callee, state);
 	state->reachable = true;
 	*modes = callee.yield_modes ? callee.yield_modes : state->modes;

@@ -12,6 +12,8 @@ void bind_parameters(struct analysis *a, struct activation *act, struct state *s
                      struct call call, object_id function, object_id frame);
 struct call with_receiver(struct call call, object_id receiver, struct analysis *a,
                           struct argument *room);
+/* The names in "seen move logp", or in a list of strings; 0 past the end. */
+sym_id field_name(struct analysis *a, const struct state *state, value_id names, uint32_t index);
 value_id make_record_tuple(struct analysis *a, struct activation *act, struct state *state,
                            struct call call, object_id class);
 /* A model has run: for nothing, if no backward comes and only numbers leave. */

@@ -57,9 +57,7 @@ value_id bind_class(struct analysis *a, struct activation *act, struct state *st
 	return value_of(a, id);
 }
 
-/* The names in "seen move logp", or in a list of strings; 0 past the end. */
-static sym_id field_name(struct analysis *a, const struct state *state, value_id names,
-                         uint32_t index)
+sym_id field_name(struct analysis *a, const struct state *state, value_id names, uint32_t index)
 {
 	object_id id = value_single(a, names);
 	const char *text, *end;
@@ -88,7 +86,7 @@ value_id make_record_tuple(struct analysis *a, struct activation *act, struct st
 {
 	object_id id = site_object(a, act, call.inst, 0x3b + call.part, OBJECT_TUPLE);
 	value_id names = object_read(state, class)->of;
-	struct object built = {0};
+	struct object built = {.of = names};
 
 	for (uint32_t i = 0; i < MAX_ARGUMENTS; i++) {
 		sym_id name = field_name(a, state, names, i);

@@ -288,6 +288,8 @@ static value_id apply_effect(struct effect *e)
 		return effect_stores(e);
 	case API_REMOVES:
 		return effect_removes(e);
+	case API_REPLACES:
+		return effect_replaces(e);
 	case API_GETS:
 	case API_FIELD:
 		return effect_gets(e);

@@ -21,6 +21,7 @@ value_id effect_aliases(struct effect *e);
 value_id effect_cuts(struct effect *e);
 value_id effect_makes(struct effect *e);
 value_id effect_copies(struct effect *e);
+value_id effect_replaces(struct effect *e);
 value_id effect_in_place(struct effect *e);
 value_id effect_cuts_in_place(struct effect *e);
 value_id effect_requires_grad(struct effect *e);

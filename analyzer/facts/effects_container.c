@@ -47,6 +47,23 @@ static bool is_sequence(enum object_kind kind)
 	return kind == OBJECT_LIST || kind == OBJECT_TUPLE;
 }
 
+/* What a generator gives is kept while it runs on; the place to tell of is this one. */
+static void fill_by_generator(struct effect *e, object_id id, value_id source)
+{
+	struct analysis *a = e->a;
+	const uint32_t first = a->pending.count;
+	const struct event_place here = place_of(e->act->file, e->act->func, e->call.inst);
+
+	vec_push(a->arena, &a->pinned, id);
+	a->filled = id;
+	(void)iterate(a, e->act, e->state, e->call.inst, source);
+	a->filled = (object_id){0};
+	a->pinned.count--;
+	for (uint32_t i = first; i < a->pending.count; i++)
+		if (a->pending.at[i].holder.n == id.n)
+			a->pending.at[i].place = here;
+}
+
 /* list(x), tuple(x): elements keep their places where they are known. */
 static value_id copy_sequence(struct effect *e, object_id id, value_id source)
 {
@@ -58,6 +75,8 @@ static value_id copy_sequence(struct effect *e, object_id id, value_id source)
 		object->elements = original->elements;
 		for (uint32_t i = 0; i < original->field_count; i++)
 			field_set(e->a, object, original->fields[i].key, original->fields[i].value);
+	} else if (from.n && def_of(e->a, from)->kind == OBJECT_GENERATOR) {
+		fill_by_generator(e, id, source);
 	} else {
 		value_id elements = iterate(e->a, e->act, e->state, e->call.inst, source);
 

@@ -1,5 +1,6 @@
 /* Modules, optimizers, functions that call functions, hooks. */
 
+#include "analyzer/facts/calls.h"
 #include "analyzer/facts/effects.h"
 
 #include <string.h>
@@ -317,6 +318,58 @@ static value_id make_namedtuple(struct effect *e)
 
 	object_renew(e->a, e->state, id)->of = effect_argument(e, 1, "field_names");
 	return value_of(e->a, id);
+}
+
+/* A named tuple has each field under its position, too. */
+static void replace_field(struct effect *e, struct object *copy, object_id of,
+                          struct argument field)
+{
+	if (def_of(e->a, of)->kind != OBJECT_TUPLE) {
+		field_set(e->a, copy, field.keyword.n, field.value);
+		return;
+	}
+	for (uint32_t i = 0; i < MAX_ARGUMENTS; i++) {
+		const sym_id name = field_name(e->a, e->state, copy->of, i);
+
+		if (name.n == field.keyword.n) {
+			field_set(e->a, copy, i, field.value);
+			field_set(e->a, copy, PARTIAL_KEYWORDS + name.n, field.value);
+		}
+	}
+}
+
+static value_id replaced(struct effect *e, object_id of, uint32_t part)
+{
+	const enum object_kind kind = def_of(e->a, of)->kind;
+	const object_id id = site_object(e->a, e->act, e->call.inst, part, kind);
+	const struct object *from = object_read(e->state, of);
+	struct object copy = {.flags = from->flags, .of = from->of, .elements = from->elements};
+
+	for (uint32_t i = 0; i < from->field_count; i++)
+		field_set(e->a, &copy, from->fields[i].key, from->fields[i].value);
+	for (uint32_t i = 0; i < e->call.count; i++)
+		if (e->call.at[i].keyword.n != 0)
+			replace_field(e, &copy, of, e->call.at[i]);
+	copy.stamp = e->state->stamp;
+	*object_renew(e->a, e->state, id) = copy;
+	return value_of(e->a, id);
+}
+
+value_id effect_replaces(struct effect *e)
+{
+	const value_id target = effect_target(e);
+	const struct value *v = value_get(e->a, target);
+	value_id all = value_flags(e->a, v->flags);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const enum object_kind kind = def_of(e->a, v->refs[i])->kind;
+		const bool has_fields = kind == OBJECT_TUPLE || kind == OBJECT_INSTANCE;
+
+		all = value_join(e->a, all,
+		                 has_fields ? replaced(e, v->refs[i], 0x200 + i)
+		                            : value_of(e->a, v->refs[i]));
+	}
+	return all;
 }
 
 value_id effect_wraps(struct effect *e)

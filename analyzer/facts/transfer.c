@@ -268,6 +268,8 @@ static value_id do_yield(struct analysis *a, struct activation *act, struct stat
 
 	if (inst->sub == SUB_yield_from)
 		value = iterate(a, act, state, at, value);
+	if (act->filled.n)
+		container_add(a, act, state, at, value_of(a, act->filled), value);
 	act->yielded = value_join(a, act->yielded, value);
 	act->yield_modes |= state->modes;
 	if (!act->exit) /* the consumer may see no more of it than this */

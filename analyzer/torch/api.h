@@ -56,10 +56,11 @@ enum api_effect {
 	/* containers; `arg` is the container */
 	API_CONTAINER, /* constructs `result`, filled with the elements of its argument(s) */
 	API_ITERATES,  /* iterator over the elements of its arguments; result says in what form */
-	API_STORES,  /* stores its last argument in `arg` (API_EACH: its elements, API_ALL: all) */
-	API_REMOVES, /* removes one (API_ALL: every) element, returns it if result is ELEMENT */
-	API_GETS,    /* gives an element, or a view of the container: get, items, values */
-	API_FIELD,   /* element number `count` of a tuple: torch.return_types.max.indices */
+	API_STORES,   /* stores its last argument in `arg` (API_EACH: its elements, API_ALL: all) */
+	API_REMOVES,  /* removes one (API_ALL: every) element, returns it if result is ELEMENT */
+	API_GETS,     /* gives an element, or a view of the container: get, items, values */
+	API_REPLACES, /* copy of `arg` with other fields, each given by its name */
+	API_FIELD,    /* element number `count` of a tuple: torch.return_types.max.indices */
 	API_EFFECT_COUNT
 };
 

@@ -39,6 +39,7 @@ static const char *const effect_names[API_EFFECT_COUNT] = {
         [API_STORES] = "stores",
         [API_REMOVES] = "removes",
         [API_GETS] = "gets",
+        [API_REPLACES] = "replaces",
         [API_FIELD] = "field",
 };
 
