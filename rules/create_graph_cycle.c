@@ -9,8 +9,11 @@ bool create_graph_cycle_claims(const struct event *event)
 void create_graph_cycle_tell(struct arena *arena, const struct event *event,
                              struct finding *finding)
 {
+	const bool is_given = event->holder == HOLDER_TENSOR;
+
 	story_begin(arena, event, SEVERITY_ERROR, finding);
-	story_message(arena, finding,
-	              "backward(create_graph=True) makes parameters and their gradients keep each "
-	              "other alive");
+	story_message(arena, finding, "%s keep each other alive",
+	              is_given
+	                      ? "this gradient has a graph: it and its parameter"
+	                      : "backward(create_graph=True) makes parameters and their gradients");
 }

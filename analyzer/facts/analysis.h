@@ -207,7 +207,7 @@ struct analysis {
 	VEC(struct seen_loop) seen_loops;
 	struct id_table seen_loop_index;
 	struct activation *top;
-	object_id filled; /* what the generator that runs next gives goes there */
+	object_id filled;          /* what the generator that runs next gives goes there */
 	VEC(struct nested) nested; /* made inside functions of this root */
 	VEC(object_id) pinned;     /* roots beside the frames */
 	site_list backwards;       /* where backward or autograd.grad runs */
@@ -246,6 +246,7 @@ struct analysis {
 	bool overwrites;        /* the store that is checked now goes to a place of a list */
 	bool replaces;          /* ... to one that had something before, or has a name of its own */
 	bool gradients_cleared; /* `grad = None` has run */
+	bool gradients_zeroed;  /* ... `zero_grad()` */
 	bool trains;            /* a backward has run in this root */
 };
 
@@ -540,6 +541,8 @@ unsigned loop_around(struct analysis *a, const struct activation *act, const str
 unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop);
 /* Does the loop go on after the instruction, but by an exception? */
 bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop);
+/* Does every round of its function's innermost loop come by? */
+bool runs_each_round(const struct analysis *a, const struct activation *act, uint32_t inst);
 /* In one round of its innermost loop, whose number the code asks for. */
 bool happens_once(const struct analysis *a, const struct activation *act, uint32_t inst);
 /* What the loops around an instruction go over that the holder outlives. */

@@ -473,9 +473,34 @@ static void set_requires_grad(struct analysis *a, struct state *state, object_id
 	}
 }
 
-static void set_tensor_attribute(struct analysis *a, struct state *state, value_id holders,
-                                 object_id id, sym_id name, value_id value)
+/* Given by autograd.grad, with its graph. */
+static bool is_slope(const struct analysis *a, const struct state *state, object_id id)
 {
+	const struct api_entry *api = def_of(a, id)->api;
+
+	return api && api->effect == API_GRAD && object_read(state, id)->tensor & T_GRAPH;
+}
+
+/* `p.grad = slope`: the parameter is in the slope's graph. */
+static void check_gradient(struct analysis *a, struct activation *act, const struct state *state,
+                           uint32_t inst, object_id id, value_id value)
+{
+	const struct value *v = value_get(a, value);
+
+	if (!(object_read(state, id)->tensor & T_LEAF))
+		return;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (is_slope(a, state, v->refs[i]))
+			event_note(a, act, inst, EVENT_CREATE_GRAPH, id, v->refs[i])->holder_kind =
+			        HOLDER_TENSOR;
+}
+
+static void set_tensor_attribute(struct analysis *a, struct activation *act, struct state *state,
+                                 uint32_t inst, value_id holders, object_id id, sym_id name,
+                                 value_id value)
+{
+	if (name_is(a, name, "grad"))
+		check_gradient(a, act, state, inst, id, value);
 	if (name_is(a, name, "grad") && value_get(a, value)->flags == V_NONE)
 		a->gradients_cleared = true;
 	if (name_is(a, name, "requires_grad")) {
@@ -554,7 +579,7 @@ void attribute_set(struct analysis *a, struct activation *act, struct state *sta
 		case OBJECT_IMPORTED:
 			break;
 		case OBJECT_TENSOR:
-			set_tensor_attribute(a, state, object, id, name, value);
+			set_tensor_attribute(a, act, state, inst, object, id, name, value);
 			break;
 		case OBJECT_UNKNOWN:
 			if (name_is(a, name, "data") || name_is(a, name, "grad"))

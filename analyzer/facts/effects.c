@@ -200,6 +200,14 @@ static void note_in_loop(struct effect *e, enum event_kind kind)
 	event_note(e->a, e->act, e->call.inst, kind, (object_id){0}, (object_id){0});
 }
 
+/* A number that is read off an accelerator comes when all before it is done. */
+static void note_wait(struct effect *e)
+{
+	if (effect_bits(e, effect_target(e)) & T_DEVICE &&
+	    runs_each_round(e->a, e->act, e->call.inst))
+		note_in_loop(e, EVENT_SYNC);
+}
+
 static value_id effect_mode(struct effect *e)
 {
 	value_id argument = effect_argument(e, 0, "mode");
@@ -294,11 +302,14 @@ static value_id apply_effect(struct effect *e)
 	case API_FIELD:
 		return effect_gets(e);
 	case API_NUMBER:
+		note_wait(e);
 		if (api_has(e->entry, API_READS_ONE))
 			mark_number(e->a, effect_target(e));
 		return effect_result(e, (value_id){0}, 0);
-	case API_NONE:
 	case API_ZERO_GRAD:
+		e->a->gradients_zeroed = true;
+		break;
+	case API_NONE:
 	case API_SAVES_FOR_BACKWARD:
 	case API_SYNC:
 	case API_EFFECT_COUNT:

@@ -536,7 +536,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_SYNC:
 		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
 	case EVENT_CREATE_GRAPH:
-		return !a->gradients_cleared;
+		return !a->gradients_cleared && !(p->kept.n && a->gradients_zeroed);
 	case EVENT_CHAIN:
 		if (p->from_outside && given_away(a, p->kept))
 			return false;

@@ -240,6 +240,24 @@ bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop)
 	return found;
 }
 
+bool runs_each_round(const struct analysis *a, const struct activation *act, uint32_t inst)
+{
+	const struct ir_func *func = act->func;
+	const loop_id *loops = context_get(a, act->context)->loop_of;
+	const loop_id loop = loops ? loops[inst] : (loop_id){0};
+	const block_id header = func->loops.at[loop.n].header, block = cfg_block_of(func, inst);
+
+	for (uint32_t b = 1; loop.n != 0 && b < func->blocks.count; b++) {
+		const struct ir_block *end = &func->blocks.at[b];
+		const bool again = end->succ[0].n == header.n || end->succ[1].n == header.n;
+
+		if (again && cfg_in_loop(func, (block_id){b}, loop) &&
+		    !cfg_dominates(func, block, (block_id){b}))
+			return false;
+	}
+	return true;
+}
+
 bool happens_once(const struct analysis *a, const struct activation *act, uint32_t inst)
 {
 	const struct ir_func *func = act->func;

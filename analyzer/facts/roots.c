@@ -200,6 +200,20 @@ static bool runs_already(struct root *root, const struct candidate *candidate)
 	return was_executed(root->a, root->file, def_of(root->a, candidate->id)->func);
 }
 
+/* What a framework runs backward from: of a tuple the first. */
+static value_id losses_of(struct analysis *a, const struct state *state, value_id result)
+{
+	const struct value *v = value_get(a, result);
+	value_id losses = {0};
+
+	for (uint32_t i = 0; i < v->count; i++)
+		losses = value_join(a, losses,
+		                    def_of(a, v->refs[i])->kind == OBJECT_TUPLE
+		                            ? field_get(object_read(state, v->refs[i]), 0)
+		                            : value_of(a, v->refs[i]));
+	return losses;
+}
+
 static void run_method(struct root *root, struct state *state, const struct candidate *method,
                        object_id class, value_id self, uint32_t part)
 {
@@ -217,7 +231,8 @@ static void run_method(struct root *root, struct state *state, const struct cand
 	result = call_with_unknowns(root, &root->methods, branch,
 	                            (struct root_function){method->id, method->outer}, self, part);
 	if (contract && contract->need == API_NEED_RESULT)
-		graph_backward(root->a, branch, result, (value_id){0}, false);
+		graph_backward(root->a, branch, losses_of(root->a, branch, result), (value_id){0},
+		               false);
 	else if (!contract || contract->need == API_NEED_NOTHING)
 		give_away(root, branch, result);
 	branch->reachable = true;
