@@ -15,7 +15,19 @@ static value_id unknown_argument(struct root *root, uint32_t part)
 struct root_function {
 	object_id id;    /* under its decorators */
 	object_id outer; /* with them */
+	uint32_t model;  /* the parameter that is a model; 0: none is known */
 };
+
+/* Something with parameters, as whoever calls promises. */
+static value_id model_argument(struct root *root, uint32_t part)
+{
+	const value_id value = unknown_argument(root, part);
+	const object_id id = value_single(root->a, value);
+
+	object_write(root->a, root->state, id)->flags |= O_MODULE | O_HAS_WEIGHTS;
+	def_of(root->a, id)->proven_module = true;
+	return value;
+}
 
 /* Calls with something unknown for each parameter, the receiver aside. */
 static value_id call_with_unknowns(struct root *root, struct activation *caller,
@@ -38,7 +50,10 @@ static value_id call_with_unknowns(struct root *root, struct activation *caller,
 			vec_push(root->a->heap, &arguments, (struct argument){receiver, {0}});
 		else
 			vec_push(root->a->heap, &arguments,
-			         (struct argument){unknown_argument(root, part * 32 + p), name});
+			         (struct argument){function.model && p == function.model
+			                                   ? model_argument(root, part * 32 + p)
+			                                   : unknown_argument(root, part * 32 + p),
+			                           name});
 	}
 	result = call_object(root->a, caller, state,
 	                     (struct call){0, part, arguments.at, arguments.count}, function.outer);
@@ -200,8 +215,8 @@ static bool runs_already(struct root *root, const struct candidate *candidate)
 	return was_executed(root->a, root->file, def_of(root->a, candidate->id)->func);
 }
 
-/* What a framework runs backward from: of a tuple the first. */
-static value_id losses_of(struct analysis *a, const struct state *state, value_id result)
+/* A framework runs backward from it, or from the first of a tuple. */
+static void train_on(struct analysis *a, struct state *state, value_id result)
 {
 	const struct value *v = value_get(a, result);
 	value_id losses = {0};
@@ -211,7 +226,8 @@ static value_id losses_of(struct analysis *a, const struct state *state, value_i
 		                    def_of(a, v->refs[i])->kind == OBJECT_TUPLE
 		                            ? field_get(object_read(state, v->refs[i]), 0)
 		                            : value_of(a, v->refs[i]));
-	return losses;
+	mark_loss(a, losses);
+	graph_backward(a, state, losses, (value_id){0}, false);
 }
 
 static void run_method(struct root *root, struct state *state, const struct candidate *method,
@@ -228,11 +244,12 @@ static void run_method(struct root *root, struct state *state, const struct cand
 	                        ? modes_of(root->a, (enum api_mode)contract->mode, (value_id){0})
 	                        : MODE_ON;
 	root->a->trains |= contract && contract->mode == API_MODE_ON;
-	result = call_with_unknowns(root, &root->methods, branch,
-	                            (struct root_function){method->id, method->outer}, self, part);
+	result = call_with_unknowns(
+	        root, &root->methods, branch,
+	        (struct root_function){method->id, method->outer, contract ? contract->model : 0},
+	        self, part);
 	if (contract && contract->need == API_NEED_RESULT)
-		graph_backward(root->a, branch, losses_of(root->a, branch, result), (value_id){0},
-		               false);
+		train_on(root->a, branch, result);
 	else if (!contract || contract->need == API_NEED_NOTHING)
 		give_away(root, branch, result);
 	branch->reachable = true;
@@ -406,7 +423,7 @@ static void run_nested(struct root *root)
 		else if (def->kind == OBJECT_FUNCTION && def->file == root->file &&
 		         !was_executed(root->a, root->file, def->func) &&
 		         is_worth_running(root, nested.id))
-			run_function_root(root, (struct root_function){nested.id, nested.id});
+			run_function_root(root, (struct root_function){nested.id, nested.id, 0});
 	}
 	root->state = before;
 	memset(&root->a->nested, 0, sizeof(root->a->nested));
@@ -426,7 +443,7 @@ static bool try_candidate(struct root *root, const struct candidate *candidate)
 		if (class_needs_run(root, candidate->id))
 			run_class_root(root, candidate->id);
 	} else if (!runs_already(root, candidate)) {
-		run_function_root(root, (struct root_function){candidate->id, candidate->outer});
+		run_function_root(root, (struct root_function){candidate->id, candidate->outer, 0});
 	}
 	run_nested(root);
 	a->exhausted |= root->cut;

@@ -183,8 +183,9 @@ enum api_need {
 struct api_hook_mode {
 	uint32_t class_name;
 	uint32_t method;
-	uint8_t mode; /* enum api_mode: what the method runs under */
-	uint8_t need; /* enum api_need */
+	uint8_t mode;  /* enum api_mode: what the method runs under */
+	uint8_t need;  /* enum api_need */
+	uint8_t model; /* the parameter that is the model; 0: none */
 };
 
 /* By canonical name, or by any alias of it ("torch.nn.modules.linear.Linear", "at::Tensor::add_").

@@ -40,7 +40,7 @@ struct names {
 #define RESULT(function, class) FIELD(measured_function_, function) FIELD(measured_made_, class)
 #include "analyzer/torch/results_measured.def"
 #undef RESULT
-#define HOOK(class, method, mode, need) FIELD(hooked_, class) FIELD(method_, method)
+#define HOOK(class, method, mode, need, model) FIELD(hooked_, class) FIELD(method_, method)
 #include "analyzer/torch/hooks.def"
 #undef HOOK
 };
@@ -77,7 +77,7 @@ static const struct names names = {
 #define RESULT(function, class) SET(measured_function_, function) SET(measured_made_, class)
 #include "analyzer/torch/results_measured.def"
 #undef RESULT
-#define HOOK(class, method, mode, need) SET(hooked_, class) SET(method_, method)
+#define HOOK(class, method, mode, need, model) SET(hooked_, class) SET(method_, method)
 #include "analyzer/torch/hooks.def"
 #undef HOOK
 };
@@ -148,8 +148,8 @@ static const struct api_pair measured_result_rows[] = {
 };
 
 static const struct api_hook_mode hook_rows[] = {
-#define HOOK(class, method, mode, need)                                                            \
-	{OFFSET(hooked_), OFFSET(method_), API_MODE_##mode, API_NEED_##need},
+#define HOOK(class, method, mode, need, model)                                                     \
+	{OFFSET(hooked_), OFFSET(method_), API_MODE_##mode, API_NEED_##need, model},
 #include "analyzer/torch/hooks.def"
 #undef HOOK
 };
