@@ -87,11 +87,11 @@ void story_graph(struct arena *arena, const struct event *event, struct finding 
 	const bool activations = event->flags & EVENT_ACTIVATIONS;
 
 	story_begin(arena, event, activations ? SEVERITY_ERROR : SEVERITY_WARNING, finding);
-	finding->note = activations
-	                        ? "no backward has freed these graphs: every step's activations "
-	                          "stay in memory"
-	                        : "backward has freed the activations: nodes and scalars remain, "
-	                          "about a kilobyte a step";
+	finding->note =
+	        activations ? "no backward has freed these graphs: every step's activations "
+	                      "stay in memory"
+	                    : "no activations stay (freed by backward, or none were saved), but "
+	                      "nodes and scalars do: about a kilobyte a step";
 	story_steps(arena, event, finding);
 }
 
