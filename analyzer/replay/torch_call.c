@@ -213,11 +213,12 @@ struct val torch_misfit(struct vm *vm, struct val *a, uint32_t n, const char *wh
 
 static uint32_t result_count(struct vm *vm, const char *name)
 {
-	const struct ag_op_info *info = ag_op_info(ag_op_find(ctx_of(vm), name, &(bool){false}));
-	uint32_t count = info && *info->results ? 1 : 0;
+	const enum ag_op op = ag_op_find(ctx_of(vm), name, &(bool){false});
+	const char *results = op ? ag_op_info(op)->results : "";
+	uint32_t count = *results != '\0';
 
-	for (const char *c = count ? info->results : ""; *c; c++)
-		count += *c == ' ';
+	for (; *results; results++)
+		count += *results == ' ';
 	return count;
 }
 
