@@ -162,8 +162,13 @@ NATIVE(support_variables)
 
 		out[1].as.i += kind == PARAM_POSITIONAL || kind == PARAM_POSITIONAL_ONLY;
 		out[2].as.i += kind == PARAM_KEYWORD_ONLY;
-		list_push(vm, names, ref_obj(fn->code->params[i].name));
+		/* Stars come after the others. */
+		if (kind != PARAM_VAR_POSITIONAL && kind != PARAM_VAR_KEYWORD)
+			list_push(vm, names, ref_obj(fn->code->params[i].name));
 	}
+	for (uint32_t i = 0; fn && i < fn->code->nparams; i++)
+		if (!rp_contains(vm, val_obj(names), val_obj(fn->code->params[i].name)))
+			list_push(vm, names, ref_obj(fn->code->params[i].name));
 	for (uint32_t i = 1; fn && i < fn->code->nslots; i++) {
 		struct val name = val_obj(code_slot_name(vm, fn->code, i));
 
@@ -219,6 +224,24 @@ NATIVE(support_generator_name)
 	return is_kind(a[0], K_GENERATOR) && AS(generator, a[0])->frame
 	               ? ref_obj(AS(generator, a[0])->frame->code->name)
 	               : val_str(vm, "generator");
+}
+
+/* Who called the library: name, file and line. */
+NATIVE(support_caller)
+{
+	const struct frame *f = vm->frame;
+	struct val out[3], result;
+
+	(void)a, (void)n;
+	while (f && f->code->library)
+		f = f->caller;
+	out[0] = f ? ref_obj(f->code->name) : val_str(vm, "<module>");
+	out[1] = val_str(vm, f ? code_file(f->code) : "");
+	out[2] = val_int(f ? code_line(f->code, f->pc - 1) : 0);
+	result = tuple_of(vm, out, 3);
+	unref(vm, out[0]);
+	unref(vm, out[1]);
+	return result;
 }
 
 /* --- exceptions and output */
@@ -277,6 +300,7 @@ static const struct native_def support_functions[] = {
         {"annotations", support_annotations, "texts module ? always"},
         {"variables", support_variables, "fn"},
         {"place", support_place, "fn"},
+        {"caller", support_caller, ""},
         {"is_live", support_is_live, "generator"},
         {"generator_name", support_generator_name, "generator"},
         {"signature", support_signature, "fn"},

@@ -557,15 +557,18 @@ BUILTIN(builtin_globals)
 
 BUILTIN(builtin_dir)
 {
-	struct val fn = is_null(a[0])
-	                        ? val_null()
-	                        : cls_find(vm, vm->t[TY_object], str_intern(vm, "__dir__", 7));
-	struct val names, sorted;
+	struct val fn, names, sorted;
 
 	(void)n;
-	if (is_null(fn))
-		return val_obj(list_new(vm, 0));
-	names = rp_call1(vm, fn, a[0]);
+	if (is_null(a[0])) {
+		names = vm->frame ? frame_locals(vm, vm->frame) : val_obj(dict_new(vm));
+		sorted = val_obj(list_from(vm, names));
+		unref(vm, names);
+		names = sorted;
+	} else {
+		fn = cls_find(vm, vm->t[TY_object], str_intern(vm, "__dir__", 7));
+		names = rp_call1(vm, fn, a[0]);
+	}
 	sorted = is_null(names) ? names : rp_call_method(vm, names, "sort", NULL, 0);
 	unref(vm, sorted);
 	return names;

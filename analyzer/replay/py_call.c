@@ -277,6 +277,15 @@ static struct val *param_place(struct frame *f, uint32_t param)
 	               : slot;
 }
 
+static bool is_positional_only(const struct code *code, const struct str *name)
+{
+	for (uint32_t i = 0; i < code->nparams; i++)
+		if (code->params[i].kind == PARAM_POSITIONAL_ONLY &&
+		    str_is(code->params[i].name, name->at))
+			return true;
+	return false;
+}
+
 static bool bind_keywords(struct vm *vm, struct frame *f, struct dict *kw, struct dict *rest)
 {
 	struct code *code = f->code;
@@ -302,12 +311,50 @@ static bool bind_keywords(struct vm *vm, struct frame *f, struct dict *kw, struc
 		} else if (rest) {
 			dict_put(vm, rest, e->key, e->value);
 		} else {
-			rp_raise(vm, TY_TypeError, "%s() got an unexpected keyword argument '%s'",
+			rp_raise(vm, TY_TypeError,
+			         is_positional_only(code, key)
+			                 ? "%s() got some positional-only arguments passed as "
+			                   "keyword arguments: '%s'"
+			                 : "%s() got an unexpected keyword argument '%s'",
 			         code->qualified->at, key->at);
 			return false;
 		}
 	}
 	return true;
+}
+
+static bool is_missing_param(struct frame *f, const struct function *fn, uint32_t i, bool keyword)
+{
+	const struct code *code = f->code;
+
+	return is_null(*param_place(f, i)) && (int)i != code->star_param &&
+	       (int)i != code->double_star_param &&
+	       (code->params[i].kind == PARAM_KEYWORD_ONLY) == keyword &&
+	       (!fn->defaults || is_null(fn->defaults[i]));
+}
+
+/* All that are missing, and not only the first. */
+static void raise_missing(struct vm *vm, struct frame *f, const struct function *fn, bool keyword)
+{
+	struct arena scratch = {0};
+	struct text names = {.arena = &scratch};
+	uint32_t count = 0, at = 0;
+
+	for (uint32_t i = 0; i < f->code->nparams; i++)
+		count += is_missing_param(f, fn, i, keyword);
+	for (uint32_t i = 0; i < f->code->nparams; i++) {
+		if (!is_missing_param(f, fn, i, keyword))
+			continue;
+		if (at++)
+			text_add_chars(&names, count == 2    ? " and "
+			                       : at == count ? ", and "
+			                                     : ", ");
+		text_print(&names, "'%s'", f->code->params[i].name->at);
+	}
+	rp_raise(vm, TY_TypeError, "%s() missing %u required %s argument%s: %s",
+	         f->code->qualified->at, count, keyword ? "keyword-only" : "positional",
+	         count == 1 ? "" : "s", text_chars(&names));
+	arena_release(&scratch);
 }
 
 static bool bind_defaults(struct vm *vm, struct frame *f, struct function *fn)
@@ -321,11 +368,7 @@ static bool bind_defaults(struct vm *vm, struct frame *f, struct function *fn)
 		    (int)i == code->double_star_param)
 			continue;
 		if (!fn->defaults || is_null(fn->defaults[i])) {
-			rp_raise(vm, TY_TypeError, "%s() missing 1 required %s argument: '%s'",
-			         code->qualified->at,
-			         code->params[i].kind == PARAM_KEYWORD_ONLY ? "keyword-only"
-			                                                    : "positional",
-			         code->params[i].name->at);
+			raise_missing(vm, f, fn, code->params[i].kind == PARAM_KEYWORD_ONLY);
 			return false;
 		}
 		*place = ref(fn->defaults[i]);

@@ -688,7 +688,10 @@ bool rp_double(struct vm *vm, struct val v, double *f)
 
 	if (v.tag == PY_FLOAT || is_any_int(v)) {
 		*f = v.tag == PY_FLOAT ? v.as.f : int_to_double(v);
-		return true;
+		if (v.tag != PY_OBJECT || isfinite(*f))
+			return true;
+		rp_raise(vm, TY_OverflowError, "int too large to convert to float");
+		return false;
 	}
 	if (is_kind(v, K_UNKNOWN)) {
 		vm_stand_in(vm, "number %s", AS(unknown, v)->what->at);
@@ -709,6 +712,7 @@ struct val rp_to_int(struct vm *vm, struct val v)
 {
 	struct val got;
 
+	v = number_unless(vm, v, PN_int);
 	if (is_any_int(v))
 		return v.tag == PY_BOOL ? val_int(v.as.i) : ref(v);
 	if (v.tag == PY_FLOAT)

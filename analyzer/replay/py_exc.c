@@ -178,6 +178,28 @@ static struct list *exc_args(struct vm *vm, struct val e)
 	return is_kind(args, K_TUPLE) ? AS(list, args) : NULL;
 }
 
+/* Number, message and perhaps a file. */
+static struct val os_error_str(struct vm *vm, struct list *args)
+{
+	struct arena scratch = {0};
+	struct text text = {.arena = &scratch};
+	struct val result = val_null();
+
+	text_add_chars(&text, "[Errno ");
+	if (str_into(vm, args->at[0], &text)) {
+		text_add_chars(&text, "] ");
+		str_into(vm, args->at[1], &text);
+	}
+	if (args->count > 2 && is_null(vm->exc)) {
+		text_add_chars(&text, ": ");
+		repr_into(vm, args->at[2], &text);
+	}
+	if (is_null(vm->exc))
+		result = val_text(vm, &text);
+	arena_release(&scratch);
+	return result;
+}
+
 static struct val exception_str(struct vm *vm, struct val *a, uint32_t n)
 {
 	struct list *args = exc_args(vm, a[0]);
@@ -185,6 +207,8 @@ static struct val exception_str(struct vm *vm, struct val *a, uint32_t n)
 	(void)n;
 	if (!args || !args->count)
 		return val_str(vm, "");
+	if (args->count > 1 && cls_is(a[0].as.o->cls, vm->t[TY_OSError]))
+		return os_error_str(vm, args);
 	if (args->count > 1)
 		return rp_repr(vm, val_obj(args));
 	if (cls_is(a[0].as.o->cls, vm->t[TY_KeyError]))

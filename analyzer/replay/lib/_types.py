@@ -651,7 +651,7 @@ def BaseException___suppress_context__(self):
     return "__cause__" in _support.attrs(self)
 
 
-class _Traceback:
+class traceback:
     def __init__(self, exception):
         self._exception = exception
         self.tb_next = None
@@ -660,7 +660,7 @@ class _Traceback:
 
 
 def _traceback_get(self):
-    return _Traceback(self) if "$frames" in _support.attrs(self) else None
+    return traceback(self) if "$frames" in _support.attrs(self) else None
 
 
 def _traceback_set(self, value):

@@ -1,3 +1,4 @@
+import _support
 import logging
 import sys
 import time
@@ -41,7 +42,17 @@ class LogRecord:
         self.msg = msg
         self.args = args
         self.exc_info = exc_info
+        self.pathname = pathname
+        self.filename = pathname.rsplit("/", 1)[-1]
+        self.module = self.filename.rsplit(".", 1)[0]
+        self.lineno = lineno
+        self.funcName = func
         self.created = time.time()
+        self.msecs = self.created * 1000 % 1000
+        self.relativeCreated = self.msecs
+        self.process = self.thread = 1
+        self.processName = "MainProcess"
+        self.threadName = "MainThread"
 
     def getMessage(self):
         args = self.args
@@ -68,6 +79,14 @@ class Formatter:
             record.asctime = self.formatTime(record, self.datefmt)
         fields = dict(vars(record))
         return self._fmt.format(**fields) if self._style == "{" else self._fmt % fields
+
+
+class Filter:
+    def __init__(self, name=""):
+        self.name = name
+
+    def filter(self, record):
+        return not self.name or record.name == self.name or record.name.startswith(self.name + ".")
 
 
 class Filterer:
@@ -166,7 +185,8 @@ class Logger(Filterer):
         return getLogger(self.name + "." + suffix)
 
     def _emit(self, level, msg, args):
-        record = LogRecord(self.name, level, "", 0, msg, args, None)
+        name, path, line = _support.caller()
+        record = LogRecord(self.name, level, path, line, msg, args, None, name)
         if not self.filter(record):
             return
         logger = self

@@ -11,10 +11,76 @@ environ = _Environment()
 sep = "/"
 name = "posix"
 linesep = "\n"
+curdir = "."
+pardir = ".."
+pathsep = ":"
+extsep = "."
+altsep = None
+devnull = "/dev/null"
+F_OK = 0
+R_OK = 4
+W_OK = 2
+X_OK = 1
 
 
 def getenv(key, default=None):
-    return default
+    return environ.get(key, default)
+
+
+def putenv(key, value):
+    pass
+
+
+def fspath(path):
+    return path if isinstance(path, (str, bytes)) else path.__fspath__()
+
+
+def rename(src, dst):
+    pass
+
+
+def replace(src, dst):
+    pass
+
+
+def rmdir(path):
+    pass
+
+
+def unlink(path):
+    pass
+
+
+def removedirs(path):
+    pass
+
+
+def chdir(path):
+    pass
+
+
+def access(path, mode):
+    return False
+
+
+def urandom(n):
+    return bytes([i * 73 % 256 for i in range(n)])
+
+
+def getppid():
+    return 1
+
+
+def sched_getaffinity(pid):
+    return {0}
+
+
+def nice(increment):
+    return 0
+
+
+def cpu_count():
+    return 1
 
 
 def makedirs(name, mode=511, exist_ok=False):
@@ -35,10 +101,6 @@ def getcwd():
 
 def listdir(path="."):
     return _support.unknown("os.listdir()")
-
-
-def cpu_count():
-    return 1
 
 
 def getpid():

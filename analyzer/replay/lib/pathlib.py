@@ -60,6 +60,59 @@ class PurePath:
         head = self._text.rsplit("/", 1)[0] if "/" in self._text else "."
         return type(self)(head or "/")
 
+    @property
+    def suffixes(self):
+        return ["." + part for part in self.name.lstrip(".").split(".")[1:]]
+
+    @property
+    def parents(self):
+        found, one = [], self
+        while one.parent._text != one._text:
+            one = one.parent
+            found.append(one)
+        return tuple(found)
+
+    @property
+    def root(self):
+        return "/" if self.is_absolute() else ""
+
+    anchor = root
+    drive = ""
+
+    def relative_to(self, *other):
+        base = type(self)(*other)
+        if base._text == ".":
+            return self
+        if not self.is_relative_to(base):
+            raise ValueError("%r is not in the subpath of %r" % (self._text, base._text))
+        return type(self)(*self.parts[len(base.parts):])
+
+    def is_relative_to(self, *other):
+        parts = type(self)(*other).parts
+        return self.parts[:len(parts)] == parts
+
+    def match(self, pattern):
+        import fnmatch
+        wanted = pattern.split("/")
+        have = [part.strip("/") for part in self.parts]
+        return len(wanted) <= len(have) and all(
+            [fnmatch.fnmatchcase(part, one) for part, one in zip(have[len(have) - len(wanted):], wanted)])
+
+    def with_stem(self, stem):
+        return self.with_name(stem + self.suffix)
+
+    def as_uri(self):
+        return "file://" + self._text
+
+    def __le__(self, other):
+        return self._text <= str(other)
+
+    def __gt__(self, other):
+        return self._text > str(other)
+
+    def __ge__(self, other):
+        return self._text >= str(other)
+
     def as_posix(self):
         return self._text
 
