@@ -27,36 +27,8 @@ def getenv(key, default=None):
     return environ.get(key, default)
 
 
-def putenv(key, value):
-    pass
-
-
 def fspath(path):
     return path if isinstance(path, (str, bytes)) else path.__fspath__()
-
-
-def rename(src, dst):
-    pass
-
-
-def replace(src, dst):
-    pass
-
-
-def rmdir(path):
-    pass
-
-
-def unlink(path):
-    pass
-
-
-def removedirs(path):
-    pass
-
-
-def chdir(path):
-    pass
 
 
 def access(path, mode):
