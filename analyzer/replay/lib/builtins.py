@@ -18,14 +18,6 @@ def help(*args):
     pass
 
 
-def exit(code=None):
-    raise SystemExit(code)
-
-
-def quit(code=None):
-    raise SystemExit(code)
-
-
 def anext(iterator, *default):
     return iterator.__anext__()
 
