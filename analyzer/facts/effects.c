@@ -208,6 +208,14 @@ static void note_wait(struct effect *e)
 		note_in_loop(e, EVENT_SYNC);
 }
 
+static value_id effect_number(struct effect *e)
+{
+	note_wait(e);
+	if (api_has(e->entry, API_READS_ONE))
+		mark_number(e->a, effect_target(e));
+	return effect_result(e, (value_id){0}, 0);
+}
+
 static value_id effect_mode(struct effect *e)
 {
 	value_id argument = effect_argument(e, 0, "mode");
@@ -235,6 +243,7 @@ static value_id effect_mode(struct effect *e)
 
 static value_id apply_effect(struct effect *e)
 {
+	e->a->gradients_zeroed |= e->entry->effect == API_ZERO_GRAD;
 	if (e->entry->effect == API_NUMBER || e->entry->effect == API_CUTS ||
 	    e->entry->effect == API_CUTS_VIEW)
 		mark_counted(e);
@@ -302,14 +311,9 @@ static value_id apply_effect(struct effect *e)
 	case API_FIELD:
 		return effect_gets(e);
 	case API_NUMBER:
-		note_wait(e);
-		if (api_has(e->entry, API_READS_ONE))
-			mark_number(e->a, effect_target(e));
-		return effect_result(e, (value_id){0}, 0);
-	case API_ZERO_GRAD:
-		e->a->gradients_zeroed = true;
-		break;
+		return effect_number(e);
 	case API_NONE:
+	case API_ZERO_GRAD:
 	case API_SAVES_FOR_BACKWARD:
 	case API_SYNC:
 	case API_EFFECT_COUNT:

@@ -513,6 +513,14 @@ static bool is_guessed(const struct pending *p)
 	return false;
 }
 
+/* Nothing takes the gradients away from their parameters. */
+static bool circle_stands(const struct analysis *a, const struct pending *p)
+{
+	const bool is_given = p->kept.n != 0;
+
+	return !a->gradients_cleared && !(is_given && a->gradients_zeroed);
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
@@ -536,7 +544,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_SYNC:
 		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
 	case EVENT_CREATE_GRAPH:
-		return !a->gradients_cleared && !(p->kept.n && a->gradients_zeroed);
+		return circle_stands(a, p);
 	case EVENT_CHAIN:
 		if (p->from_outside && given_away(a, p->kept))
 			return false;
