@@ -49,7 +49,16 @@ double ag_tetragamma(double x)
 	return sum - f - f / x - f * f * (0.5 - f * (1.0 / 6 - f * (1.0 / 6 - f * 3.0 / 10)));
 }
 
-enum { MOST_TERMS = 100000, MOST_STEPS = 400 };
+enum { MOST_TERMS = 5000, LARGE_ALPHA = 1000, MOST_STEPS = 400 };
+
+/* Of large alphas, where the cube root is all but normal. */
+static double large_slope(double alpha, double x)
+{
+	double root = cbrt(x / alpha), z = 3 * sqrt(alpha) * (root - 1 + 1 / (9 * alpha));
+	double bend = 1 / (9 * alpha * alpha) - z / (6 * alpha * sqrt(alpha));
+
+	return root * root * (root + 3 * alpha * bend);
+}
 
 /* The distribution function's series, each term by alpha: of one sign but for its first terms. */
 double ag_gamma_slope(double alpha, double x)
@@ -58,6 +67,8 @@ double ag_gamma_slope(double alpha, double x)
 
 	if (!(x > 0) || !(alpha > 0) || isinf(x) || isinf(alpha))
 		return 0;
+	if (alpha > LARGE_ALPHA)
+		return large_slope(alpha, x);
 	for (int n = 1; n < MOST_TERMS; n++) {
 		part = term * (logs - psi);
 		sum += part;

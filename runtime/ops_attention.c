@@ -616,6 +616,13 @@ static struct ag_tensor *unweighed(struct ag_frame *f, struct mha *m)
 	return op_permute(c, op_call(c, AG_OP_sdpa, v, 8), order, 4);
 }
 
+static bool has_weights(const struct ag_frame *f)
+{
+	return arg_t(f, MHA_WEIGHT) ||
+	       (arg_list(f, MHA_WEIGHT) == 3 && arg_list_t(f, MHA_WEIGHT, 0) &&
+	        arg_list_t(f, MHA_WEIGHT, 1) && arg_list_t(f, MHA_WEIGHT, 2));
+}
+
 /* What the call is about: [L, N, E], the batch made where there is none. */
 static bool mha_open(struct ag_frame *f, struct mha *m)
 {
@@ -643,8 +650,7 @@ static bool mha_open(struct ag_frame *f, struct mha *m)
 	m->e = m->q->shape[2];
 	m->s = m->k->shape[0];
 	m->heads = arg_i(f, MHA_HEADS);
-	if (m->heads < 1 || m->e % m->heads || m->e != arg_i(f, MHA_DIM) ||
-	    (!arg_t(f, MHA_WEIGHT) && arg_list(f, MHA_WEIGHT) != 3))
+	if (m->heads < 1 || m->e % m->heads || m->e != arg_i(f, MHA_DIM) || !has_weights(f))
 		return ag_fail(c, AG_ERR_RUNTIME,
 		               "was expecting embedding dimension of %lld, but got %lld",
 		               (long long)arg_i(f, MHA_DIM), (long long)m->e);

@@ -71,10 +71,14 @@ static void map_dirichlet_slope(int64_t n, double *out, const double *const *in,
 		out[i] = ag_beta_slope(in[0][i], in[1][i], in[2][i] - in[1][i]) / (1 - in[0][i]);
 }
 
+enum { SLOPE_WORK = 1000 };
+
 static bool slopes(struct ag_frame *f, int count, ag_map_fn *fn)
 {
 	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2)}, *out = fresh(f, in[0]);
 
+	if (out && !ag_work(f->ctx, SLOPE_WORK * (double)out->numel))
+		ag_storage_drop_data(out->storage);
 	if (out)
 		ag_map(out, in, count, fn, NULL);
 	return ag_give(f, out);

@@ -97,6 +97,8 @@ static void mark(struct rows *r)
 static bool open_rows(struct rows *r, struct ag_tensor *out, struct ag_tensor *const *in,
                       bool lists)
 {
+	if (lists && !ag_work(out->ctx, (double)in[0]->numel * (double)r->c))
+		ag_storage_drop_data(out->storage);
 	if (!ag_ready2(out, in[0], in[1]) || (in[2] && !lists && !ag_ready1(out, in[2])))
 		return false;
 	r->x = ag_plain(in[0]);

@@ -24,7 +24,7 @@ static int64_t random_start(const struct maxima *m, int d, int e, int64_t out)
 	int64_t room = m->in[d] - m->pool.kernel[e], steps = m->out[d] - 1;
 	double begun = m->numbers[m->pool.nd == 2 ? 1 - e : e], step;
 
-	if (out == steps)
+	if (out == steps || !(begun >= 0 && begun <= 1))
 		return room;
 	if (m->pool.x->dtype == AG_F64) {
 		step = (double)room / (double)steps;

@@ -241,6 +241,7 @@ bool op_run_kron(struct ag_frame *f)
 	if (!out)
 		return false;
 	for (d = 0; d < ndim; d++)
-		shape[d] = out->shape[2 * d] * out->shape[2 * d + 1];
-	return ag_give_ref(f, unsafe_view(f->ctx, out, ndim, shape));
+		shape[d] = ag_times(out->shape[2 * d], out->shape[2 * d + 1]);
+	return ag_check_shape(f->ctx, ndim, shape) &&
+	       ag_give_ref(f, unsafe_view(f->ctx, out, ndim, shape));
 }

@@ -14,6 +14,8 @@ static double accepted(struct ag_random *random, double d)
 {
 	double c = 1 / sqrt(9 * d), x, y, v, u;
 
+	if (!(d > 0))
+		return NAN;
 	for (;;) {
 		do {
 			x = ag_random_normal_f64(random, 0, 1);
