@@ -488,6 +488,7 @@ struct val class_refuse(struct vm *vm, struct cls *cls)
 	struct list *names =
 	        list_from(vm, dict_get_str(vm, cls->ns, str_intern(vm, "__abstractmethods__", 19)));
 	struct val comma = val_str(vm, ", "), joined, result = val_null();
+	const bool is_one = names && names->count == 1;
 
 	if (names && names->count)
 		unref(vm, rp_call_method(vm, val_obj(names), "sort", NULL, 0));
@@ -497,7 +498,7 @@ struct val class_refuse(struct vm *vm, struct cls *cls)
 	if (is_null(vm->exc) && is_kind(joined, K_STR))
 		result = rp_raise(vm, TY_TypeError,
 		                  "Can't instantiate abstract class %s with abstract method%s %s",
-		                  cls->name->at, names->count == 1 ? "" : "s", chars_of(joined));
+		                  cls->name->at, is_one ? "" : "s", chars_of(joined));
 	unref(vm, joined);
 	unref(vm, comma);
 	return result;
