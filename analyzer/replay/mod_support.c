@@ -140,6 +140,12 @@ NATIVE(support_annotations)
 	return annotations_evaluated(vm, a[0], a[1], !is_missing(a[2]));
 }
 
+NATIVE(support_native_name)
+{
+	(void)n;
+	return is_kind(a[0], K_NATIVE) ? ref_obj(AS(native, a[0])->name) : val_str(vm, "");
+}
+
 /* --- functions */
 
 static const struct function *function_behind(struct val v)
@@ -298,6 +304,7 @@ static const struct native_def support_functions[] = {
         {"parts", support_parts, "v"},
         {"builtin_binary", support_builtin_binary, "op a b"},
         {"annotations", support_annotations, "texts module ? always"},
+        {"native_name", support_native_name, "fn"},
         {"variables", support_variables, "fn"},
         {"place", support_place, "fn"},
         {"caller", support_caller, ""},

@@ -406,8 +406,10 @@ BUILTIN(builtin_callable)
 BUILTIN(builtin_id)
 {
 	(void)vm, (void)n;
-	return val_int(a[0].tag == PY_OBJECT ? (int64_t)(uintptr_t)a[0].as.o
-	                                     : 9000000 + a[0].as.i * 32 + a[0].tag);
+	return val_int(
+	        a[0].tag == PY_OBJECT
+	                ? (int64_t)(uintptr_t)a[0].as.o
+	                : (int64_t)(((uint64_t)a[0].as.i * 32 + 9000000 + a[0].tag) & INT64_MAX));
 }
 
 /* Modulo a prime, as Python does: equal numbers of any type have the same. */

@@ -11,7 +11,7 @@ struct native_sig {
 	struct str *names[NATIVE_MAX_PARAMS];
 	uint32_t count, required, positional;
 	int star, double_star;
-	bool of_self; /* the first is called self */
+	bool of_self, of_class; /* the first is called self, or cls */
 };
 
 static struct native_sig *sig_parse(struct vm *vm, const char *text)
@@ -46,6 +46,7 @@ static struct native_sig *sig_parse(struct vm *vm, const char *text)
 		text += length;
 	}
 	sig->of_self = sig->positional && str_is(sig->names[0], "self");
+	sig->of_class = sig->positional && str_is(sig->names[0], "cls");
 	return sig;
 }
 
@@ -173,9 +174,25 @@ struct native *native_running(struct vm *vm)
 	return ((struct native_call *)vm->native_stack)->fn;
 }
 
+/* What makes instances makes them of its own kind. */
+static bool fits_class(struct vm *vm, const struct native *fn, struct val v)
+{
+	if (!is_kind(v, K_CLASS))
+		rp_raise(vm, TY_TypeError, "%s.%s(X): X is not a type object (%s)",
+		         fn->owner->name->at, fn->name->at, type_name(vm, v));
+	else if (fn->name == vm->n[PN_new] && fn->owner != vm->t[TY_object] &&
+	         (!cls_is(AS(cls, v), fn->owner) || AS(cls, v)->layout != fn->owner->layout))
+		rp_raise(vm, TY_TypeError, "%s.__new__(%s): %s is not a subtype of %s",
+		         fn->owner->name->at, AS(cls, v)->name->at, AS(cls, v)->name->at,
+		         fn->owner->name->at);
+	return is_null(vm->exc);
+}
+
 /* A method of a built-in type that is called on something else: list.append(5, 1). */
 static bool fits_owner(struct vm *vm, struct native *fn, struct val *a, uint32_t n)
 {
+	if (fn->owner && n && fn->parsed->of_class)
+		return fits_class(vm, fn, a[0]);
 	if (!fn->owner || !n || !fn->parsed->of_self || cls_is(type_of(vm, a[0]), fn->owner))
 		return true;
 	rp_raise(vm, TY_TypeError,
@@ -256,11 +273,17 @@ static struct val native_run(struct vm *vm, struct native *fn, struct val *a, ui
 static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
                               struct dict *kw)
 {
+	const bool calm = is_null(vm->exc);
 	const struct val result = native_run(vm, fn, a, n, kw);
 
 	if (is_null(result) && !vm->halt && exc_is(vm, TY_TypeError) && any_unknown(a, n, kw) &&
 	    vm->frame && !vm->frame->code->library)
 		return stood_in(vm, fn->name);
+	/* What was made before something went wrong. */
+	if (calm && !is_null(vm->exc) && !is_null(result)) {
+		unref(vm, result);
+		return val_null();
+	}
 	return result;
 }
 

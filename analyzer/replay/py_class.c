@@ -487,21 +487,21 @@ struct val class_refuse(struct vm *vm, struct cls *cls)
 {
 	struct list *names =
 	        list_from(vm, dict_get_str(vm, cls->ns, str_intern(vm, "__abstractmethods__", 19)));
-	struct val comma = val_str(vm, ", "), joined, result = val_null();
-	const bool is_one = names && names->count == 1;
+	struct val argument = names ? val_obj(names) : val_null(), comma, joined;
 
-	if (names && names->count)
-		unref(vm, rp_call_method(vm, val_obj(names), "sort", NULL, 0));
-	joined = names ? val_obj(names) : val_none();
-	slot_set(vm, &joined,
-	         is_null(vm->exc) ? rp_call_method(vm, comma, "join", &joined, 1) : val_none());
-	if (is_null(vm->exc) && is_kind(joined, K_STR))
-		result = rp_raise(vm, TY_TypeError,
-		                  "Can't instantiate abstract class %s with abstract method%s %s",
-		                  cls->name->at, is_one ? "" : "s", chars_of(joined));
+	if (!names)
+		return val_null();
+	unref(vm, rp_call_method(vm, argument, "sort", NULL, 0));
+	comma = val_str(vm, ", ");
+	joined = is_null(vm->exc) ? rp_call_method(vm, comma, "join", &argument, 1) : val_null();
+	if (is_kind(joined, K_STR))
+		rp_raise(vm, TY_TypeError,
+		         "Can't instantiate abstract class %s with abstract method%s %s",
+		         cls->name->at, names->count == 1 ? "" : "s", chars_of(joined));
 	unref(vm, joined);
 	unref(vm, comma);
-	return result;
+	unref_obj(vm, names);
+	return val_null();
 }
 
 /* --- isinstance */

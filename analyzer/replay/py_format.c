@@ -358,6 +358,13 @@ static struct val percent_next(struct percent *p)
 	return ref(AS(list, p->args)->at[p->used++]);
 }
 
+static struct val percent_text(struct vm *vm, struct val v, char type)
+{
+	return type == 's'   ? rp_str(vm, v)
+	       : type == 'r' ? rp_repr(vm, v)
+	                     : library_call(vm, "builtins", "ascii", &v, 1);
+}
+
 static struct val percent_value(struct vm *vm, struct val v, struct spec *spec)
 {
 	struct val s, result;
@@ -367,9 +374,7 @@ static struct val percent_value(struct vm *vm, struct val v, struct spec *spec)
 	case 's':
 	case 'r':
 	case 'a':
-		s = spec->type == 's'   ? rp_str(vm, v)
-		    : spec->type == 'r' ? rp_repr(vm, v)
-		                        : library_call(vm, "builtins", "ascii", &v, 1);
+		s = percent_text(vm, v, spec->type);
 		if (is_null(s))
 			return s;
 		spec->type = 's';

@@ -101,6 +101,23 @@ static struct val module_getattr(struct vm *vm, struct module *m, struct str *na
 	return v;
 }
 
+/* What neither the module nor the library has. */
+static struct val module_unknown(struct vm *vm, struct module *m, struct str *name)
+{
+	struct val v;
+
+	if (name->at[0] == '_' && name->at[1] == '_')
+		return val_null();
+	if (m->opaque)
+		return unknown_new(vm, "%s.%s", m->name->at, name->at);
+	v = module_getattr(vm, m, name);
+	if (!is_null(v) || !is_null(vm->exc) || !m->library ||
+	    strncmp(m->name->at, "torch.", 6) != 0)
+		return v;
+	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
+	return unknown_new(vm, "%s.%s", m->name->at, name->at);
+}
+
 /* New reference; PY_NULL without an exception: no such name. */
 struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 {
@@ -136,16 +153,7 @@ struct val module_attr(struct vm *vm, struct module *m, struct str *name)
 		if (!is_null(v) || !is_null(vm->exc))
 			return v;
 	}
-	if (name->at[0] == '_' && name->at[1] == '_')
-		return val_null();
-	if (m->opaque)
-		return unknown_new(vm, "%s.%s", m->name->at, name->at);
-	v = module_getattr(vm, m, name);
-	if (!is_null(v) || !is_null(vm->exc) || !m->library ||
-	    strncmp(m->name->at, "torch.", 6) != 0)
-		return v;
-	vm_stand_in(vm, "%s.%s", m->name->at, name->at);
-	return unknown_new(vm, "%s.%s", m->name->at, name->at);
+	return module_unknown(vm, m, name);
 }
 
 /* --- import */

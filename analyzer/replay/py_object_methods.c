@@ -8,8 +8,10 @@ static struct val object_new(struct vm *vm, struct val *a, uint32_t n)
 {
 	if (!n || !is_kind(a[0], K_CLASS))
 		return rp_raise(vm, TY_TypeError, "object.__new__(X): X is not a type object");
-	if (AS(cls, a[0])->layout == K_LIST)
-		return val_obj(list_new(vm, 0));
+	if (AS(cls, a[0])->layout != K_INSTANCE)
+		return rp_raise(vm, TY_TypeError,
+		                "object.__new__(%s) is not safe, use %s.__new__()",
+		                AS(cls, a[0])->name->at, AS(cls, a[0])->name->at);
 	return val_obj(rp_new(vm, K_INSTANCE, AS(cls, a[0]), sizeof(struct obj)));
 }
 

@@ -642,6 +642,14 @@ def function___call__(self, *args, **kwargs):
     return self(*args, **kwargs)
 
 
+@property
+def builtin_function_or_method___name__(self):
+    return _support.native_name(self)
+
+
+builtin_function_or_method___qualname__ = builtin_function_or_method___name__
+
+
 BaseException___cause__ = None
 BaseException___context__ = None
 
