@@ -191,9 +191,11 @@ static bool fits_class(struct vm *vm, const struct native *fn, struct val v)
 /* A method of a built-in type that is called on something else: list.append(5, 1). */
 static bool fits_owner(struct vm *vm, struct native *fn, struct val *a, uint32_t n)
 {
-	if (fn->owner && n && fn->parsed->of_class)
-		return fits_class(vm, fn, a[0]);
-	if (!fn->owner || !n || !fn->parsed->of_self || cls_is(type_of(vm, a[0]), fn->owner))
+	if (!fn->owner || !n)
+		return true;
+	if (!fn->parsed->of_self)
+		return !fn->parsed->of_class || fits_class(vm, fn, a[0]);
+	if (cls_is(type_of(vm, a[0]), fn->owner))
 		return true;
 	rp_raise(vm, TY_TypeError,
 	         "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", fn->name->at,
@@ -270,21 +272,23 @@ static struct val native_run(struct vm *vm, struct native *fn, struct val *a, ui
 	return result;
 }
 
-static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
-                              struct dict *kw)
+/* An exception is set; what was made before something went wrong goes. */
+static struct val native_failed(struct vm *vm, const struct native *fn, struct val result,
+                                struct val *a, uint32_t n, struct dict *kw)
 {
-	const bool calm = is_null(vm->exc);
-	const struct val result = native_run(vm, fn, a, n, kw);
-
 	if (is_null(result) && !vm->halt && exc_is(vm, TY_TypeError) && any_unknown(a, n, kw) &&
 	    vm->frame && !vm->frame->code->library)
 		return stood_in(vm, fn->name);
-	/* What was made before something went wrong. */
-	if (calm && !is_null(vm->exc) && !is_null(result)) {
-		unref(vm, result);
-		return val_null();
-	}
-	return result;
+	unref(vm, result);
+	return val_null();
+}
+
+static struct val native_call(struct vm *vm, struct native *fn, struct val *a, uint32_t n,
+                              struct dict *kw)
+{
+	const struct val result = native_run(vm, fn, a, n, kw);
+
+	return is_null(vm->exc) ? result : native_failed(vm, fn, result, a, n, kw);
 }
 
 /* --- Python functions */

@@ -105,7 +105,7 @@ static void print_frame(const struct frame *f, struct text *out)
 
 void exc_print(struct vm *vm, struct val exc, struct text *out)
 {
-	struct val frames = val_null();
+	struct val frames = val_null(), pending;
 	size_t mark;
 
 	if (exc.tag != PY_OBJECT)
@@ -120,8 +120,11 @@ void exc_print(struct vm *vm, struct val exc, struct text *out)
 	text_add_chars(out, exc.as.o->cls->name->at);
 	mark = out->length;
 	text_add_chars(out, ": ");
+	/* It may be the pending one itself: what is called now starts without. */
+	pending = exc_take(vm);
 	if (!str_into(vm, exc, out))
 		exc_clear(vm);
+	vm->exc = pending;
 	if (out->length == mark + 2)
 		text_cut(out, mark);
 }
