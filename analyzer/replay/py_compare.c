@@ -266,13 +266,19 @@ static struct val compare_any(struct vm *vm, enum ir_sub sub, struct val a, stru
 	return result;
 }
 
-/* A stand-in may be any of those that there are. */
+static bool has_class_first(struct val box)
+{
+	return (is_kind(box, K_LIST) || is_kind(box, K_TUPLE)) && AS(list, box)->count &&
+	       is_kind(AS(list, box)->at[0], K_CLASS);
+}
+
+/* A stand-in may be any of those that there are, but it is of no class that is known. */
 static bool may_be_in(struct vm *vm, struct val v, struct val box)
 {
 	const bool is_plain = is_kind(box, K_LIST) || is_kind(box, K_TUPLE) ||
 	                      is_kind(box, K_STR) || is_kind(box, K_SET) || is_kind(box, K_DICT);
 
-	return is_kind(v, K_UNKNOWN) && is_plain && rp_length(vm, box) > 0;
+	return is_kind(v, K_UNKNOWN) && is_plain && !has_class_first(box) && rp_length(vm, box) > 0;
 }
 
 static struct val compare_in(struct vm *vm, enum ir_sub sub, struct val a, struct val b)

@@ -2,6 +2,8 @@
 
 #include "analyzer/replay/py_step.h"
 
+enum { MOST_STAYS = 16 };
+
 /* Goes to a successor; a back edge of the watched module is an iteration. */
 enum step step_go(struct run *run, struct frame *f, int which)
 {
@@ -67,6 +69,34 @@ static int choose(const struct ir_func *func, uint32_t block)
 	return !cfg_in_loop(func, b->succ[0], b->loop) && cfg_in_loop(func, b->succ[1], b->loop);
 }
 
+/* A loop that only stand-ins keep the program in is left at last, unless it is the measured one. */
+static int leave_at_last(const struct vm *vm, struct frame *f, int chosen)
+{
+	const struct ir_func *func = f->code->func;
+	const struct ir_block *b = &func->blocks.at[f->block];
+	uint32_t depth;
+	const bool leaves = b->loop.n && cfg_in_loop(func, b->succ[chosen], b->loop) &&
+	                    !cfg_in_loop(func, b->succ[!chosen], b->loop);
+
+	if (!leaves || leads_to_raise(func, b->succ[!chosen]) ||
+	    (runs_watched(vm, f) && func->loops.at[b->loop.n].header.n == vm->watched_header.n))
+		return chosen;
+	depth = func->loops.at[b->loop.n].depth % (sizeof(f->stays) / sizeof(f->stays[0]));
+	if (f->stays[depth].loop != b->loop.n)
+		f->stays[depth].count = 0;
+	f->stays[depth].loop = b->loop.n;
+	if (++f->stays[depth].count <= MOST_STAYS)
+		return chosen;
+	f->stays[depth].count = 0;
+	return !chosen;
+}
+
+/* What is done where nothing is known of the condition. */
+static int guess(const struct vm *vm, struct frame *f)
+{
+	return leave_at_last(vm, f, choose(f->code->func, f->block));
+}
+
 /* A check that fails for want of what other code would have set up; an exception that
  * nobody wants goes on. */
 static int forgive(const struct frame *f, int chosen)
@@ -100,7 +130,7 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 	if (is_kind(v, K_UNKNOWN)) {
 		vm_stand_in(run->vm, "condition on %s", AS(unknown, v)->what->at);
 		unref(run->vm, v);
-		return step_go(run, f, choose(f->code->func, f->block));
+		return step_go(run, f, guess(run->vm, f));
 	}
 	if (v.tag != PY_BOOL)
 		truth = rp_condition(run->vm, v);
@@ -108,7 +138,7 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 	if (truth < 0)
 		return STEP_RAISE;
 	if (truth == PY_NOT_KNOWN)
-		return step_go(run, f, choose(f->code->func, f->block));
+		return step_go(run, f, guess(run->vm, f));
 	return step_go(run, f, run->vm->forgiving ? forgive(f, !truth) : !truth);
 }
 

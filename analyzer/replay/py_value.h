@@ -331,6 +331,9 @@ struct frame {
 	bool running, finished;
 	uint8_t *turns; /* by loop header, in a healing machine; else NULL */
 	bool measured;  /* a generator that the measured loop runs on */
+	struct {
+		uint32_t loop, count;
+	} stays[4]; /* by depth: how often a condition on a stand-in kept it in the loop */
 	uint32_t line;
 };
 

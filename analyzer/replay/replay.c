@@ -417,8 +417,19 @@ static enum vm_halt attempt_run(struct replay *r, enum replay_attempt attempt)
 	return halt;
 }
 
-static bool shows_growth(const struct replay_result *result)
+/* Of what the watched places keep, if there are any; else of all. */
+static bool shows_growth(const struct replay_request *request, const struct replay_result *result)
 {
+	for (uint32_t i = 0; result->seen && i < watch_count(request); i++) {
+		const struct replay_share *share = &result->seen[i].share;
+
+		if (replay_grows(share->nodes.kind) || replay_grows(share->bytes.kind) ||
+		    replay_grows(share->stretch_nodes.kind) ||
+		    replay_grows(share->stretch_bytes.kind))
+			return true;
+	}
+	if (result->seen && watch_count(request))
+		return false;
 	return replay_grows(result->bytes.kind) || replay_grows(result->nodes.kind) ||
 	       replay_grows(result->stretch.bytes.kind) || replay_grows(result->stretch.nodes.kind);
 }
@@ -427,7 +438,8 @@ static bool shows_growth(const struct replay_result *result)
 static bool says_little(const struct replay_request *request, const struct replay_result *result)
 {
 	return result->count < request->heal ||
-	       (request->prolong && !shows_growth(result) && result->stretch.count < request->heal);
+	       (request->prolong && !shows_growth(request, result) &&
+	        result->stretch.count < request->heal);
 }
 
 /* With numbers if they are needed, without them if that is too much; what raises is
@@ -456,7 +468,8 @@ static struct replay_result chosen(const struct replay_request *request,
 	uint32_t *watched;
 	struct replay_seen *seen;
 
-	if (before->count < request->heal || (says_little(request, before) && shows_growth(healed)))
+	if (before->count < request->heal ||
+	    (says_little(request, before) && shows_growth(request, healed)))
 		return *healed;
 	if (!healed->led)
 		return result;
