@@ -17,7 +17,7 @@ struct program {
 	const struct project_file *file;
 	struct front_syntax syntax;
 	struct front_syntax elsewhere; /* of the file with the loop, if that is another */
-	uint32_t line; /* of the operand, in the text of all cells; 0: none */
+	uint32_t line;                 /* of the operand, in the text of all cells; 0: none */
 	finding_list findings;
 	bool looked; /* for findings */
 };

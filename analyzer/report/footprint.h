@@ -13,8 +13,8 @@ struct footprint_change {
 
 struct footprint {
 	const struct replay_result *result; /* its last step is the one that is told */
-	const struct source *source;  /* with the loop */
-	const struct source *program; /* that was run */
+	const struct source *source;        /* with the loop */
+	const struct source *program;       /* that was run */
 	const char *version;
 	const struct footprint_change *changes;
 	uint32_t change_count;
