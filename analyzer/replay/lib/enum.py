@@ -302,14 +302,9 @@ class Flag(Enum):
 
 
 class IntFlag(int, ReprEnum, Flag):
-    def __str__(self):
-        return repr(self._value_)
-
-    def __format__(self, spec):
-        return format(self._value_, spec)
-
-    def __hash__(self):
-        return hash(self._value_)
+    __str__ = IntEnum.__str__
+    __format__ = IntEnum.__format__
+    __hash__ = IntEnum.__hash__
 
 
 def unique(cls):
