@@ -75,7 +75,8 @@ enum { SLOPE_WORK = 1000 };
 
 static bool slopes(struct ag_frame *f, int count, ag_map_fn *fn)
 {
-	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), arg_t(f, 2)}, *out = fresh(f, in[0]);
+	struct ag_tensor *in[3] = {arg_t(f, 0), arg_t(f, 1), count > 2 ? arg_t(f, 2) : NULL};
+	struct ag_tensor *out = fresh(f, in[0]);
 
 	if (out && !ag_work(f->ctx, SLOPE_WORK * (double)out->numel))
 		ag_storage_drop_data(out->storage);
