@@ -147,19 +147,6 @@ static const struct ir_module *find_module(void *data, const char *name, bool *i
 	return project_import_module(program->project, program->file, name, is_package);
 }
 
-static bool calls_backward(const struct ir_module *module)
-{
-	for (uint32_t f = 1; f < module->funcs.count; f++) {
-		const struct ir_func *func = module->funcs.at[f];
-
-		for (uint32_t i = 1; i < func->insts.count; i++)
-			if (func->insts.at[i].op == OP_load_attr &&
-			    sym_is((sym_id){func->insts.at[i].name}, SYM_backward))
-				return true;
-	}
-	return false;
-}
-
 /* Whether a loop of what it imports may be the one that trains. */
 static bool may_train_elsewhere(const struct program *program)
 {
@@ -167,34 +154,40 @@ static bool may_train_elsewhere(const struct program *program)
 		const struct project_file *file = project_file_at(program->project, i);
 
 		if (file != program->file && file->lowered.module &&
-		    calls_backward(file->lowered.module))
+		    replay_names_backward(file->lowered.module))
 			return true;
 	}
 	return false;
 }
 
-struct replay_request program_request(struct program *program)
+static struct replay_request request_of(struct program *program)
 {
 	return (struct replay_request){
 	        .arena = &program->arena,
 	        .names = program->names,
 	        .module = program->file->lowered.module,
 	        .line = program->line,
-	        .search = may_train_elsewhere(program),
 	        .iterations = REPLAY_STEPS,
 	        .find_module = find_module,
 	        .data = program,
 	};
 }
 
+struct replay_request program_request(struct program *program)
+{
+	struct replay_request request = request_of(program);
+
+	request.search = !program->line && may_train_elsewhere(program);
+	return request;
+}
+
 struct replay_request program_request_again(struct program *program,
                                             const struct replay_result *result)
 {
-	struct replay_request request = program_request(program);
+	struct replay_request request = request_of(program);
 
 	if (result->loop_module && result->loop_module != request.module)
 		request.loops = result->loop_module;
-	request.search = false;
 	request.heal = result->attempt == REPLAY_HEALED ? REPLAY_LEAST : 0;
 	return request;
 }

@@ -150,6 +150,15 @@ bool cfg_in_loop(const struct ir_func *func, block_id block, loop_id loop)
 	return cfg_loop_holds(func, loop, func->blocks.at[block.n].loop);
 }
 
+int cfg_exit_of(const struct ir_func *func, const struct ir_block *block, loop_id loop)
+{
+	for (int i = 0; loop.n && i < 2; i++)
+		if (!cfg_in_loop(func, block->succ[i], loop) &&
+		    cfg_in_loop(func, block->succ[!i], loop))
+			return i;
+	return -1;
+}
+
 block_id cfg_block_of(const struct ir_func *func, uint32_t inst)
 {
 	for (uint32_t b = 1; b < func->blocks.count; b++)

@@ -36,6 +36,8 @@ bool cfg_dominates(const struct ir_func *func, block_id by, block_id block);
 /* Whether `inner` is `loop`, or inside it; no loop (0) stands for the whole function. */
 bool cfg_loop_holds(const struct ir_func *func, loop_id loop, loop_id inner);
 bool cfg_in_loop(const struct ir_func *func, block_id block, loop_id loop);
+/* Which of a block's two ways leaves the loop, where the other stays in it; -1: neither. */
+int cfg_exit_of(const struct ir_func *func, const struct ir_block *block, loop_id loop);
 /* The block that an instruction is in; 0: none. */
 block_id cfg_block_of(const struct ir_func *func, uint32_t inst);
 

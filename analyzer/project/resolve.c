@@ -1,12 +1,17 @@
 #include "analyzer/project/resolve.h"
 
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyzer/base/text.h"
 
 enum { MAX_PARTS = 64, ANCESTORS = 3 };
+
+static bool is_up(const char *part, size_t length)
+{
+	return length == 2 && memcmp(part, "..", 2) == 0;
+}
 
 const char *resolve_normal(struct arena *arena, const char *path)
 {
@@ -19,11 +24,9 @@ const char *resolve_normal(struct arena *arena, const char *path)
 	while (*at) {
 		size_t length = strcspn(at, "/");
 
-		if (length == 2 && memcmp(at, "..", 2) == 0 && !count && *path == '/') {
-			/* above the root is the root */
-		} else if (length == 2 && memcmp(at, "..", 2) == 0 && count > 0 &&
-		           !(lengths[count - 1] == 2 && memcmp(parts[count - 1], "..", 2) == 0)) {
-			count--;
+		if (is_up(at, length) &&
+		    (count ? !is_up(parts[count - 1], lengths[count - 1]) : *path == '/')) {
+			count -= count > 0; /* above the root is the root */
 		} else if (length > 0 && !(length == 1 && *at == '.')) {
 			if (count == MAX_PARTS)
 				return path;

@@ -390,6 +390,19 @@ bool replay_is_called(struct intern *names, const struct ir_module *module, func
 	return found;
 }
 
+bool replay_names_backward(const struct ir_module *module)
+{
+	for (uint32_t f = 1; f < module->funcs.count; f++) {
+		const struct ir_func *func = module->funcs.at[f];
+
+		for (uint32_t i = 1; i < func->insts.count; i++)
+			if (func->insts.at[i].op == OP_load_attr &&
+			    sym_is((sym_id){func->insts.at[i].name}, SYM_backward))
+				return true;
+	}
+	return false;
+}
+
 /* --- by place */
 
 static const struct replay_loop *loop_at(const struct replay_loop *loops, uint32_t count,

@@ -268,8 +268,15 @@ static struct val compare_any(struct vm *vm, enum ir_sub sub, struct val a, stru
 
 static bool has_class_first(struct val box)
 {
-	return (is_kind(box, K_LIST) || is_kind(box, K_TUPLE)) && AS(list, box)->count &&
-	       is_kind(AS(list, box)->at[0], K_CLASS);
+	uint32_t at = 0;
+	const struct dict_entry *e;
+
+	if (is_kind(box, K_LIST) || is_kind(box, K_TUPLE))
+		return AS(list, box)->count && is_kind(AS(list, box)->at[0], K_CLASS);
+	if (!is_kind(box, K_SET) && !is_kind(box, K_DICT))
+		return false;
+	e = dict_next(AS(dict, box), &at);
+	return e && is_kind(e->key, K_CLASS);
 }
 
 /* A stand-in may be any of those that there are, but it is of no class that is known. */

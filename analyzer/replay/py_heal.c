@@ -308,14 +308,6 @@ static uint8_t most_turns(const struct vm *vm, const struct frame *f, loop_id lo
 	return cfg_in_loop(func, vm->watched_header, loop) ? MOST_TURNS : FEW_TURNS;
 }
 
-static int exit_of(const struct ir_func *func, const struct ir_block *b, loop_id loop)
-{
-	for (int i = 0; loop.n && i < 2; i++)
-		if (!cfg_in_loop(func, b->succ[i], loop) && cfg_in_loop(func, b->succ[!i], loop))
-			return i;
-	return -1;
-}
-
 /* The measured loop is done with. */
 static int leave_measured(struct vm *vm, const struct frame *f)
 {
@@ -327,7 +319,7 @@ static int leave_measured(struct vm *vm, const struct frame *f)
 	loop = func->blocks.at[vm->watched_header.n].loop;
 	if (!cfg_in_loop(func, (block_id){f->block}, loop))
 		return -1;
-	return exit_of(func, &func->blocks.at[f->block], loop);
+	return cfg_exit_of(func, &func->blocks.at[f->block], loop);
 }
 
 int heal_way_out(struct vm *vm, const struct frame *f)
@@ -342,7 +334,7 @@ int heal_way_out(struct vm *vm, const struct frame *f)
 	most = most_turns(vm, f, b->loop);
 	if (most == UINT8_MAX || f->turns[func->loops.at[b->loop.n].header.n] < most)
 		return -1;
-	return exit_of(func, b, b->loop);
+	return cfg_exit_of(func, b, b->loop);
 }
 
 /* The only successor that leads to a block; -1: both do, or none. */
@@ -364,7 +356,7 @@ static int way_on(const struct vm *vm, const struct frame *f)
 
 	if (vm->leaving || vm->turns >= FEW_TURNS || !cfg_in_loop(func, (block_id){f->block}, loop))
 		return -1;
-	out = exit_of(func, &func->blocks.at[f->block], loop);
+	out = cfg_exit_of(func, &func->blocks.at[f->block], loop);
 	return out < 0 ? -1 : !out;
 }
 

@@ -2,7 +2,7 @@
 
 #include "analyzer/replay/py_step.h"
 
-enum { MOST_STAYS = 16 };
+enum { MOST_STAYS = 16 }; /* turns that a condition on stand-ins keeps a loop going */
 
 /* Goes to a successor; a back edge of the watched module is an iteration. */
 enum step step_go(struct run *run, struct frame *f, int which)
@@ -66,7 +66,7 @@ static int choose(const struct ir_func *func, uint32_t block)
 		return 0;
 	if (skips_turn(func, b, b->succ[0]) && b->succ[1].n != func->loops.at[b->loop.n].header.n)
 		return 1;
-	return !cfg_in_loop(func, b->succ[0], b->loop) && cfg_in_loop(func, b->succ[1], b->loop);
+	return cfg_exit_of(func, b, b->loop) == 0;
 }
 
 /* A loop that only stand-ins keep the program in is left at last, unless it is the measured one. */
@@ -75,10 +75,8 @@ static int leave_at_last(const struct vm *vm, struct frame *f, int chosen)
 	const struct ir_func *func = f->code->func;
 	const struct ir_block *b = &func->blocks.at[f->block];
 	uint32_t depth;
-	const bool leaves = b->loop.n && cfg_in_loop(func, b->succ[chosen], b->loop) &&
-	                    !cfg_in_loop(func, b->succ[!chosen], b->loop);
 
-	if (!leaves || leads_to_raise(func, b->succ[!chosen]) ||
+	if (cfg_exit_of(func, b, b->loop) != !chosen || leads_to_raise(func, b->succ[!chosen]) ||
 	    (runs_watched(vm, f) && func->loops.at[b->loop.n].header.n == vm->watched_header.n))
 		return chosen;
 	depth = func->loops.at[b->loop.n].depth % (sizeof(f->stays) / sizeof(f->stays[0]));

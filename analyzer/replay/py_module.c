@@ -197,7 +197,6 @@ bool module_run_imports(struct vm *vm, struct module *m)
 
 static struct val module_of_library(struct vm *vm, struct module *m)
 {
-
 	if (m->native)
 		module_add(vm, m, m->native->defs);
 	if (m->native && m->native->init)

@@ -192,6 +192,8 @@ const struct replay_loop *replay_choose(const struct ir_module *module,
 const struct replay_loop *replay_choose_caller(struct intern *names, const struct ir_module *module,
                                                const struct replay_loop *loops, uint32_t count,
                                                func_id function);
+/* Whether something in the module is asked for its `backward`. */
+bool replay_names_backward(const struct ir_module *module);
 /* Whether something in the module calls it, by its name. */
 bool replay_is_called(struct intern *names, const struct ir_module *module, func_id function);
 /* `step % 100` in it: the most, 0 if there is none. */

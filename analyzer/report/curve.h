@@ -61,7 +61,7 @@ bool curve_is_of_calls(const struct replay_result *result);
 const char *curve_line(const struct source *source, uint32_t line, struct arena *arena);
 /* "train.py:8", "nb.ipynb:cell 3:5" */
 void curve_place(const struct source *source, uint32_t line, struct text *out);
-/* The place and the line that was replayed, and the file that was run, if it is another. */
+/* The place and the line that was replayed. */
 void curve_heading(const struct source *source, uint32_t line, bool color, struct text *out);
 /* ", run by train.py", unless the loop is there. */
 void curve_run_by(const struct source *source, const struct source *program, struct text *out);
