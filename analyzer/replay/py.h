@@ -279,7 +279,7 @@ static inline const char *chars_of(struct val v)
 	return AS(str, v)->at;
 }
 
-/* --- py_big.c: ints; every function takes ints and bools of any size */
+/* --- py_big.c, py_int_text.c: ints; every function takes ints and bools of any size */
 struct val int_of_text(struct vm *vm, const char *digits, size_t length, int base);
 struct val int_of_double(struct vm *vm, double f);
 struct val int_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b);
@@ -543,7 +543,8 @@ extern const struct native_def str_methods[], bytes_methods[], list_methods[], t
 extern const struct native_def dict_methods[], set_methods[], set_changing_methods[];
 extern const struct native_def deque_methods[];
 extern const struct native_def generator_methods[], exception_methods[], iterator_methods[];
-extern const struct native_def builtin_functions[], builtin_iter_functions[];
+extern const struct native_def builtin_functions[], builtin_iter_functions[],
+        builtin_number_functions[];
 extern const struct native_def str_more_methods[];
 
 /* Helpers for natives. */
