@@ -109,7 +109,8 @@ static const struct api_entry measured_rows[] = {
 #undef API
 };
 
-const char *const api_name_block = names.empty;
+/* All of it: a name is its offset in the whole. */
+const char *const api_name_block = (const char *)&names;
 
 static const struct api_class class_rows[] = {
 #define CLASS(name, base, makes) {OFFSET(class_), OFFSET(base_), KIND_##makes},
