@@ -119,6 +119,7 @@ bool program_open(struct app *app, struct program *program, const char *operand)
 {
 	struct target target = read_target(app, operand);
 
+	keep_freed_memory();
 	*program = (struct program){0};
 	if (!load_program(app, program, &target)) {
 		program_close(program);

@@ -28,7 +28,7 @@ enum { ARENA_GAP = 0 };
 
 enum {
 	ARENA_ALIGNMENT = 16,
-	ARENA_FIRST_BLOCK = 4 << 10,
+	ARENA_FIRST_BLOCK = 1 << 10,
 	ARENA_LARGEST_BLOCK = 512 << 10,
 };
 

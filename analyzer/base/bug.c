@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 void bug_at(const char *file, int line, const char *format, ...)
 {
@@ -47,4 +50,15 @@ void *checked_realloc(void *block, size_t count, size_t size)
 	if (!moved)
 		out_of_memory(count, size);
 	return moved;
+}
+
+void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+	enum { LARGEST_KEPT = 32 << 20, MOST_KEPT = 64 << 20, AT_ONCE = 1 << 20 };
+
+	mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
+	mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+	mallopt(M_TOP_PAD, AT_ONCE);
+#endif
 }

@@ -28,5 +28,9 @@ GL_NORETURN void bug_at(const char *file, int line, const char *format, ...) GL_
 /* Never return NULL; `count * size` is checked against overflow. */
 void *checked_alloc(size_t count, size_t size);
 void *checked_realloc(void *block, size_t count, size_t size);
+/* From now on the process keeps what is freed: to give pages back and to take them again
+ * costs more than what a short program does with them. A no-op where malloc has no such
+ * option. */
+void keep_freed_memory(void);
 
 #endif

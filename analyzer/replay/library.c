@@ -106,12 +106,12 @@ struct ir_module *library_lowered(struct arena *arena, const struct library_defi
 struct str *name_of_sym(struct vm *vm, const struct ir_module *module, sym_id name)
 {
 	const struct library_name *n = &library_names[name.n];
+	struct str **place;
 
 	if (module->names)
 		return str_of_sym(vm, name);
-	if (!vm->of_library)
-		vm->of_library = arena_array(vm->arena, struct str *, library_name_count);
-	if (!vm->of_library[name.n])
-		vm->of_library[name.n] = str_intern(vm, library_bytes + n->start, n->length);
-	return vm->of_library[name.n];
+	place = str_place(vm, &vm->of_library, name.n);
+	if (!*place)
+		*place = str_intern(vm, library_bytes + n->start, n->length);
+	return *place;
 }

@@ -36,7 +36,8 @@ enum {
 	PY_NATIVE_DEPTH = 400,     /* interpreter loops in one another */
 	PY_RELEASE_DEPTH = 40,     /* objects released in one another */
 	PY_MAX_BYTES = 1 << 30,    /* of one string, list or integer */
-	PY_ATTR_CACHE = 1024,
+	PY_ATTR_CACHE = 512,
+	PY_STR_PAGE = 64,
 	PY_NOT_KNOWN = 2, /* neither true nor false */
 };
 
@@ -103,6 +104,12 @@ struct native_module {
 
 enum { PY_MOST_WATCHED = 64, PY_MOST_OPERANDS = 8 };
 
+/* Strings by a number; few of the numbers are used. */
+struct str_pages {
+	struct str ***at; /* pages of PY_STR_PAGE, NULL where none is used */
+	uint32_t count;
+};
+
 struct vm {
 	struct arena *arena; /* code, lowered library */
 	struct intern *names;
@@ -113,9 +120,8 @@ struct vm {
 	struct slab memory; /* of objects and what they hold */
 	struct str **table; /* interned strings, open addressing */
 	uint32_t table_count, table_mask;
-	struct str **of_sym;
-	uint32_t of_sym_count;
-	struct str **of_library; /* by id of library_names; NULL: none used yet */
+	struct str_pages of_sym;
+	struct str_pages of_library; /* by id of library_names */
 	struct dict *modules;
 	struct module *builtins;
 	struct module *main;
@@ -264,8 +270,9 @@ static inline void slot_set(struct vm *vm, struct val *slot, struct val value) /
 struct str *str_new(struct vm *vm, const char *bytes, size_t length);
 struct str *bytes_new(struct vm *vm, const void *bytes, size_t length);
 struct str *str_chars(struct vm *vm, const char *chars);
-struct str *str_intern(struct vm *vm, const char *bytes, size_t length); /* borrowed */
-struct str *str_of_sym(struct vm *vm, sym_id name);                      /* borrowed */
+struct str *str_intern(struct vm *vm, const char *bytes, size_t length);     /* borrowed */
+struct str *str_of_sym(struct vm *vm, sym_id name);                          /* borrowed */
+struct str **str_place(struct vm *vm, struct str_pages *pages, uint32_t id); /* NULL at first */
 struct val val_str(struct vm *vm, const char *chars);
 struct val val_text(struct vm *vm, const struct text *text);
 struct val str_print(struct vm *vm, const char *format, ...) GL_PRINTF(2, 3);

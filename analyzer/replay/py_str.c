@@ -127,24 +127,34 @@ struct str *str_intern(struct vm *vm, const char *bytes, size_t length)
 	return s;
 }
 
+struct str **str_place(struct vm *vm, struct str_pages *pages, uint32_t id)
+{
+	const uint32_t page = id / PY_STR_PAGE;
+
+	if (page >= pages->count) {
+		const uint32_t count = page * 2 + 16;
+
+		pages->at = checked_realloc((void *)pages->at, count, sizeof(*pages->at));
+		memset((void *)(pages->at + pages->count), 0,
+		       (count - pages->count) * sizeof(*pages->at));
+		pages->count = count;
+	}
+	if (!pages->at[page])
+		pages->at[page] = arena_array(vm->arena, struct str *, PY_STR_PAGE);
+	return &pages->at[page][id % PY_STR_PAGE];
+}
+
 struct str *str_of_sym(struct vm *vm, sym_id name)
 {
-	size_t length;
-	const char *chars;
+	struct str **place = str_place(vm, &vm->of_sym, name.n);
 
-	if (name.n >= vm->of_sym_count) {
-		uint32_t count = name.n * 2 + 1024;
+	if (!*place) {
+		size_t length;
+		const char *chars = intern_chars(vm->names, name, &length);
 
-		vm->of_sym = checked_realloc(vm->of_sym, count, sizeof(struct str *));
-		memset(vm->of_sym + vm->of_sym_count, 0,
-		       (count - vm->of_sym_count) * sizeof(struct str *));
-		vm->of_sym_count = count;
+		*place = str_intern(vm, chars, length);
 	}
-	if (!vm->of_sym[name.n]) {
-		chars = intern_chars(vm->names, name, &length);
-		vm->of_sym[name.n] = str_intern(vm, chars, length);
-	}
-	return vm->of_sym[name.n];
+	return *place;
 }
 
 uint32_t str_offset(const struct str *s, uint32_t index)

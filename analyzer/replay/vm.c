@@ -56,7 +56,8 @@ void vm_close(struct vm *vm)
 			vm->kinds[o->kind].release(vm, o);
 	slab_release(&vm->memory);
 	free(vm->table);
-	free(vm->of_sym);
+	free((void *)vm->of_sym.at);
+	free((void *)vm->of_library.at);
 	free(vm->weak);
 	free((void *)vm->offered);
 	free(vm->random);
