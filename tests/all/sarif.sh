@@ -33,13 +33,16 @@ valid() {
 	shift
 	"$graphlint" --isolated --no-cache --format sarif --output-file "$folder/$name.sarif" "$@" 2>/dev/null
 	"$tool" validate "$folder/$name.sarif" >"$folder/$name.txt" 2>&1
-	if grep -q 'completed successfully' "$folder/$name.txt" &&
-		! complaints "$folder/$name.txt" >"$folder/complaints"; then
-		passed=$((passed + 1))
-	else
+	if complaints "$folder/$name.txt" >"$folder/complaints"; then
 		failed=$((failed + 1))
 		echo "$name:"
 		head -n 20 "$folder/complaints"
+	elif ! grep -q 'completed successfully' "$folder/$name.txt"; then
+		failed=$((failed + 1))
+		echo "$name: the validator gave up:"
+		tail -n 20 "$folder/$name.txt"
+	else
+		passed=$((passed + 1))
 	fi
 }
 
