@@ -6,16 +6,9 @@
 #include <string.h>
 
 #include "analyzer/base/bug.h"
+#include "analyzer/base/sanitizer.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_POISONS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_POISONS 1
-#endif
-#endif
-
-#ifdef ARENA_POISONS
+#if HAS_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 enum { ARENA_GAP = 16 }; /* poisoned bytes between two objects */
 #define POISON(at, size)   ASAN_POISON_MEMORY_REGION(at, size)

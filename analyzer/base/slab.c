@@ -6,17 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/bug.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SLAB_RECYCLES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLAB_RECYCLES 0
-#endif
-#endif
-#ifndef SLAB_RECYCLES
-#define SLAB_RECYCLES 1
-#endif
+#include "analyzer/base/sanitizer.h"
 
 enum {
 	FIRST_CHUNK = 32 << 10,
@@ -40,7 +30,7 @@ static size_t size_class(size_t size)
 {
 	const size_t class = (size + SLAB_STEP - 1) / SLAB_STEP;
 
-	return SLAB_RECYCLES && class < SLAB_CLASSES ? class : 0;
+	return !HAS_ADDRESS_SANITIZER && class < SLAB_CLASSES ? class : 0;
 }
 
 static struct slab_large *large_of(void *block)
