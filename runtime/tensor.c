@@ -33,9 +33,9 @@ void ag_set_shape(struct ag_tensor *t, int ndim, const int64_t *shape, const int
 	size_t bytes = (size_t)ndim * sizeof(*shape);
 
 	t->ndim = (uint8_t)ndim;
-	if (ndim)
+	if (ndim > 0)
 		memmove(t->shape, shape, bytes);
-	if (ndim && strides)
+	if (ndim > 0 && strides)
 		memmove(t->strides, strides, bytes);
 	else
 		ag_contiguous_strides(ndim, shape, t->strides);

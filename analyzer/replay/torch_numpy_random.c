@@ -261,7 +261,7 @@ NATIVE(numpy_arrange)
 	(void)n;
 	if (!order)
 		return val_null();
-	old = checked_alloc(list->count + 1, sizeof(*old));
+	old = checked_alloc((size_t)list->count + 1, sizeof(*old));
 	memcpy(old, list->at, list->count * sizeof(*old));
 	for (uint32_t i = 0; i < list->count && i < order->count; i++)
 		list->at[i] = old[order->at[i].as.i];
