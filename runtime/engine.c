@@ -260,10 +260,24 @@ static bool buffer_add(struct task *task, struct entry *e, uint32_t slot, struct
 	return sum != NULL;
 }
 
+/* Whether summing makes `grad` a tensor of the shape. */
+static bool expands_from(const struct ag_tensor *grad, int ndim, const int64_t *shape)
+{
+	const int lead = grad->ndim - ndim;
+	int d;
+
+	for (d = 0; d < ndim; d++)
+		if (lead < 0 || (shape[d] != 1 && shape[d] != grad->shape[d + lead]))
+			return false;
+	return lead >= 0;
+}
+
 /* Makes `grad` (owned) fit the result it is the gradient of. */
-static struct ag_tensor *validate(struct task *task, struct ag_node *n, uint32_t slot,
+static struct ag_tensor *validate(struct task *task, const struct ag_node *from, uint32_t at,
                                   struct ag_tensor *grad)
 {
+	struct ag_node *n = from->edges[at].node;
+	const uint32_t slot = from->edges[at].slot;
 	struct ag_ctx *ctx = task->ctx;
 	enum ag_dtype dtype;
 	int ndim;
@@ -271,8 +285,18 @@ static struct ag_tensor *validate(struct task *task, struct ag_node *n, uint32_t
 	size_t mark = ag_scope_open(ctx);
 	struct ag_tensor *fit = grad;
 
-	if (!ag_shape_is(grad, ndim, shape))
+	if (!expands_from(grad, ndim, shape)) {
+		char got[128], want[128];
+
+		fit = ag_null(ctx, AG_ERR_RUNTIME,
+		              "Function %s returned an invalid gradient at index %u - got %s but "
+		              "expected shape compatible with %s",
+		              ag_node_name(from), at,
+		              ag_shape_text(grad->ndim, grad->shape, got, sizeof(got)),
+		              ag_shape_text(ndim, shape, want, sizeof(want)));
+	} else if (!ag_shape_is(grad, ndim, shape)) {
 		fit = op_sum_to(ctx, fit, ndim, shape);
+	}
 	if (fit && fit->dtype != dtype)
 		fit = op_cast(ctx, fit, dtype);
 	ag_retain(fit);
@@ -292,7 +316,7 @@ static bool validate_all(struct task *task, struct ag_node *n, struct ag_tensor 
 
 		if (!out[i] || !edge->node || !good)
 			continue;
-		out[i] = validate(task, edge->node, edge->slot, out[i]);
+		out[i] = validate(task, n, i, out[i]);
 		good = out[i] != NULL;
 	}
 	return good;
