@@ -335,7 +335,7 @@ static bool unique_slices(struct ag_frame *f, struct ag_tensor *a, int dim)
 			ag_store_double((enum ag_dtype)a->dtype, out->storage->data,
 			                k.to[i] * k.width + c, row_at(&k, i, c));
 	out = moved(f->ctx, scoped(f->ctx, out), 0, dim);
-	ok = give_kinds(f, &k, ag_retain(out), 1, &k.rows);
+	ok = give_kinds(f, &k, out ? ag_data_of(f->ctx, out) : NULL, 1, &k.rows);
 	release_kinds(&k);
 	return ok;
 }
