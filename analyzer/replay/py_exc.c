@@ -93,6 +93,9 @@ void exc_add_frame(struct vm *vm, struct frame *frame)
 		dict_put_str(vm, attrs, vm->n[PN_tb_frames], frames);
 		unref(vm, frames);
 	}
+	if (AS(list, frames)->count &&
+	    AS(list, frames)->at[AS(list, frames)->count - 1].as.o == &frame->h)
+		return;
 	if (AS(list, frames)->count < 64)
 		list_push(vm, AS(list, frames), ref_obj(frame));
 }

@@ -485,6 +485,17 @@ static bool refuses_stand_in(struct vm *vm, const struct frame *f)
 	return false;
 }
 
+/* What the program has no names for goes with the frame, though a traceback keeps that. */
+static void drop_hidden(struct vm *vm, struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+
+	slot_set(vm, &f->handled, val_null());
+	for (uint32_t i = 1; i < func->slots.count; i++)
+		if (func->slots.at[i].kind == SLOT_HIDDEN)
+			slot_set(vm, slot_place(f, i), val_null());
+}
+
 /* Looks for a handler from the innermost frame on; NULL: it leaves the loop. */
 static struct frame *unwind(struct run *run, struct frame *f)
 {
@@ -512,6 +523,9 @@ static struct frame *unwind(struct run *run, struct frame *f)
 		f->line = code_line(f->code, f->pc - 1);
 		for (uint32_t i = 0; i < f->code->nregs; i++)
 			slot_set(vm, &f->regs[i], val_null());
+		/* Also of the frame that handles it. */
+		if (!f->code->library)
+			exc_add_frame(vm, f);
 		if (handler && !vm->halt && !is_null(vm->exc)) {
 			slot_set(vm, &f->handled, exc_take(vm));
 			f->handler_block = handler;
@@ -520,9 +534,7 @@ static struct frame *unwind(struct run *run, struct frame *f)
 			return f;
 		}
 		/* The exception keeps the frame: the frame must not keep the exception. */
-		slot_set(vm, &f->handled, val_null());
-		if (!f->code->library)
-			exc_add_frame(vm, f);
+		drop_hidden(vm, f);
 		f->finished = true;
 		f->running = false;
 		vm->frame = caller;
@@ -548,6 +560,7 @@ static struct frame *leave_frame(struct run *run, struct frame *f)
 		slot_set(vm, &run->result, f->made);
 		f->made = val_null();
 	}
+	slot_set(vm, &f->handled, val_null());
 	f->finished = true;
 	f->running = false;
 	vm->frame = caller;

@@ -660,11 +660,19 @@ def BaseException___suppress_context__(self):
 
 
 class traceback:
-    def __init__(self, exception):
+    def __init__(self, exception, inside=0):
         self._exception = exception
-        self.tb_next = None
-        self.tb_frame = _support.unknown("frame")
+        self._inside = inside
         self.tb_lineno = 0
+
+    @property
+    def tb_next(self):
+        frames = _support.attrs(self._exception).get("$frames", ())
+        return traceback(self._exception, self._inside + 1) if self._inside + 1 < len(frames) else None
+
+    @property
+    def tb_frame(self):
+        return _support.unknown("frame")
 
 
 def _traceback_get(self):
