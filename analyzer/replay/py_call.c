@@ -115,6 +115,9 @@ static bool native_keywords(struct vm *vm, struct native *fn, struct val *slots,
 		for (i = 0; i < sig->count; i++)
 			if (str_is(sig->names[i], key->at))
 				break;
+		/* What takes any keyword has no names for what is given by position. */
+		if (i < sig->count && !is_null(slots[i]) && sig->double_star >= 0)
+			i = sig->count;
 		if (i < sig->count && (int)i != sig->star && (int)i != sig->double_star) {
 			if (!is_null(slots[i])) {
 				rp_raise(vm, TY_TypeError,
@@ -519,7 +522,7 @@ struct val instantiate(struct vm *vm, struct cls *cls, struct val *a, uint32_t n
 	if (plain) {
 		struct val init = cls_find(vm, cls, vm->n[PN_init]);
 
-		if ((n || kw) && is_object_init(vm, init)) {
+		if ((n || (kw && kw->count)) && is_object_init(vm, init)) {
 			if (cls->flags & CLS_OPAQUE)
 				return opaque_instance(vm, cls);
 			return rp_raise(vm, TY_TypeError, "%s() takes no arguments", cls->name->at);

@@ -292,6 +292,43 @@ enum step step_function(struct run *run, struct frame *f, const struct code_inst
 	return reg_put(f, in, val_obj(fn));
 }
 
+static struct val meta_given(struct vm *vm, const struct call *c)
+{
+	struct val given =
+	        c->kw ? dict_get_str(vm, c->kw, str_intern(vm, "metaclass", 9)) : val_null();
+
+	for (uint32_t i = 0; is_null(given) && i < c->count; i++)
+		if (is_kind(c->at[i], K_CLASS) && AS(cls, c->at[i])->meta)
+			given = val_obj(AS(cls, c->at[i])->meta);
+	return is_kind(given, K_CLASS) && (AS(cls, given)->flags & CLS_HEAP) ? given : val_null();
+}
+
+/* What the body stores into: what the metaclass prepares, or a dict. NULL if that raised. */
+static struct dict *class_namespace(struct vm *vm, const struct str *name, const struct call *c)
+{
+	struct val meta = meta_given(vm, c), prepare = val_null(), a[2], made;
+	struct dict *kw;
+
+	if (!is_null(meta) &&
+	    !is_null(cls_find(vm, AS(cls, meta), str_intern(vm, "__prepare__", 11))))
+		prepare = rp_attr_chars(vm, meta, "__prepare__");
+	if (is_null(prepare))
+		return is_null(vm->exc) ? dict_new(vm) : NULL;
+	kw = c->kw ? dict_copy(vm, c->kw) : NULL;
+	if (kw)
+		dict_remove(vm, kw, val_obj(str_intern(vm, "metaclass", 9)), NULL);
+	a[0] = val_obj((void *)(uintptr_t)name);
+	a[1] = tuple_of(vm, c->at, c->count);
+	made = rp_call(vm, prepare, a, 2, kw);
+	unref_obj(vm, kw);
+	unref(vm, a[1]);
+	unref(vm, prepare);
+	if (is_kind(made, K_DICT))
+		return AS(dict, made);
+	unref(vm, made);
+	return is_null(vm->exc) ? dict_new(vm) : NULL;
+}
+
 /* The body runs as a frame with the namespace; bases and keywords wait in
  * `made`, as a tuple. */
 enum step step_class(struct run *run, struct frame *f, const struct code_inst *in)
@@ -313,7 +350,12 @@ enum step step_class(struct run *run, struct frame *f, const struct code_inst *i
 		call_release(vm, &c);
 		return STEP_RAISE;
 	}
-	body->ns = dict_new(vm);
+	body->ns = class_namespace(vm, body->code->name, &c);
+	if (!body->ns) {
+		call_release(vm, &c);
+		unref_obj(vm, body);
+		return STEP_RAISE;
+	}
 	dict_put_str(vm, body->ns, vm->n[PN_module], val_obj(f->module->name));
 	dict_put_str(vm, body->ns, vm->n[PN_qualname], val_obj(body->code->qualified));
 	if (body->code->func->doc.n)

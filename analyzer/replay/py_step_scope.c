@@ -96,6 +96,12 @@ enum step step_store(struct run *run, struct frame *f, const struct code_inst *i
 		slot_set(run->vm, slot_place(f, in->name), v);
 		return STEP_NEXT;
 	case SUB_scope_name:
+		if (f->ns && f->ns->h.cls != run->vm->t[TY_dict]) {
+			bool done = rp_set_item(run->vm, val_obj(f->ns), val_obj(in->str), v);
+
+			unref(run->vm, v);
+			return done ? STEP_NEXT : STEP_RAISE;
+		}
 		dict_put_str(run->vm, f->ns ? f->ns : f->module->ns, in->str, v);
 		break;
 	default:

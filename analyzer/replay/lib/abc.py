@@ -1,5 +1,5 @@
 class ABCMeta(type):
-    def __new__(mcls, name, bases, namespace, **kwargs):
+    def __new__(mcls, name, bases, namespace, /, **kwargs):
         cls = type.__new__(mcls, name, bases, namespace, **kwargs)
         missing = {key for key, value in namespace.items() if getattr(value, "__isabstractmethod__", False)}
         for base in cls.__bases__:

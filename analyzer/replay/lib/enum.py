@@ -28,7 +28,37 @@ def _own_new(bases, ns):
     return new
 
 
+# What is asked for is there as soon as it is stored: ALL = RED | GREEN.
+class _Namespace(dict):
+    def _begin(self, bases):
+        self._last = []
+        self._next = None
+        for base in reversed(bases):
+            if self._next is None and isinstance(base, EnumMeta):
+                self._next = base._generate_next_value_
+
+    def __setitem__(self, key, value):
+        if key == "_generate_next_value_":
+            self._next = value.__func__ if isinstance(value, staticmethod) else value
+        elif _is_member(key, value):
+            if isinstance(value, auto):
+                value = self._next(key, 1, len(self._last), list(self._last))
+            elif isinstance(value, tuple):
+                value = tuple([self._next(key, 1, len(self._last), list(self._last)) if isinstance(v, auto) else v
+                               for v in value])
+            self._last.append(value)
+        dict.__setitem__(self, key, value)
+
+
 class EnumMeta(type):
+    @classmethod
+    def __prepare__(metacls, name, bases, **kwds):
+        if name == "Enum" and not bases:
+            return {}
+        namespace = _Namespace()
+        namespace._begin(bases)
+        return namespace
+
     def __new__(metacls, name, bases, ns, *, boundary=None, **kwds):
         ignored = ns.get("_ignore_", ())
         ignored = ignored.replace(",", " ").split() if isinstance(ignored, str) else ignored
