@@ -108,8 +108,11 @@ static struct val module_unknown(struct vm *vm, struct module *m, struct str *na
 
 	if (name->at[0] == '_' && name->at[1] == '_')
 		return val_null();
-	if (m->opaque)
+	/* An import that nobody uses stands in for nothing. */
+	if (m->opaque) {
+		vm_stand_in(vm, "module %s", m->name->at);
 		return unknown_new(vm, "%s.%s", m->name->at, name->at);
+	}
 	v = module_getattr(vm, m, name);
 	if (!is_null(v) || !is_null(vm->exc) || !m->library ||
 	    strncmp(m->name->at, "torch.", 6) != 0)
@@ -248,7 +251,6 @@ static struct val module_make(struct vm *vm, struct str *name)
 	if (ir)
 		return module_of_source(vm, m, ir);
 	m->opaque = true;
-	vm_stand_in(vm, "module %s", name->at);
 	return val_obj(m);
 }
 
@@ -340,6 +342,8 @@ bool module_star(struct vm *vm, struct module *from, struct module *into)
 	struct dict_entry *e;
 
 	into->opaque_names |= from->opaque || from->opaque_names;
+	if (from->opaque)
+		vm_stand_in(vm, "module %s", from->name->at);
 	if (is_kind(all, K_LIST) || is_kind(all, K_TUPLE)) {
 		for (uint32_t i = 0; i < AS(list, all)->count; i++) {
 			struct val name = AS(list, all)->at[i], v;

@@ -171,22 +171,21 @@ METHOD(bytes_decode)
 	return retyped(vm, a[0], TY_str);
 }
 
-METHOD(bytes_new_method)
+static struct val bytes_of(struct vm *vm, struct val source)
 {
 	struct list *items;
 	struct str *s;
 	int64_t count;
 
-	(void)n;
-	if (is_kind(a[1], K_STR) || is_kind(a[1], K_BYTES))
-		return retyped(vm, a[1], TY_bytes);
-	if (is_int(a[1])) {
-		count = a[1].as.i < 0 || a[1].as.i > PY_MAX_BYTES / 4 ? 0 : a[1].as.i;
+	if (is_kind(source, K_STR) || is_kind(source, K_BYTES))
+		return retyped(vm, source, TY_bytes);
+	if (is_int(source)) {
+		count = source.as.i < 0 || source.as.i > PY_MAX_BYTES / 4 ? 0 : source.as.i;
 		s = rp_new(vm, K_BYTES, vm->t[TY_bytes], sizeof(*s) + (size_t)count + 1);
 		s->length = s->chars = (uint32_t)count;
 		return val_obj(s);
 	}
-	items = is_null(a[1]) ? list_new(vm, 0) : list_from(vm, a[1]);
+	items = is_null(source) ? list_new(vm, 0) : list_from(vm, source);
 	if (!items)
 		return val_null();
 	s = rp_new(vm, K_BYTES, vm->t[TY_bytes], sizeof(*s) + items->count + 1);
@@ -195,6 +194,18 @@ METHOD(bytes_new_method)
 		s->at[i] = is_int(items->at[i]) ? (char)items->at[i].as.i : 0;
 	unref_obj(vm, items);
 	return val_obj(s);
+}
+
+METHOD(bytes_new_method)
+{
+	struct val s = bytes_of(vm, a[1]);
+
+	(void)n;
+	if (is_null(s) || AS(cls, a[0]) == vm->t[TY_bytes])
+		return s;
+	s.as.o->cls = AS(cls, a[0]);
+	s.as.o->cls->h.refs++;
+	return s;
 }
 
 METHOD(bytes_hex)
