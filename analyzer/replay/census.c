@@ -139,13 +139,6 @@ static bool push_shown(void *data, struct ag_tensor *t)
 	return true;
 }
 
-/* An array that is a tensor's keeps it; memory of NumPy's own is no tensor. */
-static void push_array(struct census *c, struct ag_tensor *t)
-{
-	if (!ag_storage_is_foreign(t->storage))
-		push_tensor(c, t);
-}
-
 static void push_roots(struct census *c, struct vm *vm)
 {
 	const struct torch *torch = torch_of(vm);
@@ -158,7 +151,7 @@ static void push_roots(struct census *c, struct vm *vm)
 			push_node(c, ((struct node *)(void *)torch->nodes.at[i])->n);
 	for (struct obj *o = vm->first.next; torch->arrays && o != &vm->first; o = o->next)
 		if (o->kind == K_ARRAY)
-			push_array(c, ((struct array *)(void *)o)->t);
+			push_tensor(c, ((struct array *)(void *)o)->owner);
 	ag_each_tensor(c->ctx, push_shown, c);
 }
 

@@ -56,7 +56,8 @@ struct storage {
 /* numpy.ndarray: a view of a tensor's storage, or a copy of its own. */
 struct array {
 	struct obj h;
-	struct ag_tensor *t; /* owned; never part of a graph */
+	struct ag_tensor *t;     /* owned; never part of a graph */
+	struct ag_tensor *owner; /* owned; whose memory it is, NULL: NumPy's own */
 };
 
 /* A node's site is a line of the program. Sites are numbered through, file after
@@ -200,6 +201,7 @@ extern const struct native_def make_functions[], stream_functions[], autocast_fu
 /* Puts the generator of the keywords in the context's place, and back again. */
 bool torch_with_generator(struct vm *vm, struct dict *kw);
 struct val array_wrap(struct vm *vm, struct ag_tensor *t); /* takes it */
+struct val array_over(struct vm *vm, struct ag_tensor *t); /* t.numpy() */
 bool torch_complete_class(struct vm *vm, struct cls *cls, struct str *name);
 
 void torch_offer(struct vm *vm);

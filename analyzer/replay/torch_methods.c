@@ -237,7 +237,7 @@ METHOD(method_numpy)
 		return rp_raise(vm, TY_RuntimeError,
 		                "Can't call numpy() on Tensor that requires grad. "
 		                "Use tensor.detach().numpy() instead.");
-	return array_wrap(vm, ag_data_of(ctx_of(vm), t));
+	return array_over(vm, t);
 }
 
 METHOD(method_storage)

@@ -21,12 +21,31 @@ static struct val as_array(struct vm *vm, struct val v)
 {
 	struct val out;
 
+	if (is_kind(v, K_LIST) || is_kind(v, K_TUPLE)) {
+		for (uint32_t i = 0; i < AS(list, v)->count; i++)
+			AS(list, v)->at[i] = as_array(vm, AS(list, v)->at[i]);
+		return v;
+	}
 	if (!is_kind(v, K_TENSOR))
 		return v;
 	out = ag_ndim(tensor_of(v)) ? array_wrap(vm, ag_data_of(ctx_of(vm), tensor_of(v)))
 	                            : tensor_number(vm, tensor_of(v));
 	unref(vm, v);
 	return out;
+}
+
+/* A view of an array keeps what that keeps. */
+static struct val array_view_of(struct val made, struct val from)
+{
+	struct array *view, *whole;
+
+	if (!is_kind(made, K_ARRAY) || !is_kind(from, K_ARRAY))
+		return made;
+	view = AS(array, made);
+	whole = AS(array, from);
+	if (!view->owner && ag_storage_of(view->t) == ag_storage_of(whole->t))
+		view->owner = ag_retain(whole->owner);
+	return made;
 }
 
 /* NumPy's ways around ops: no graph, floats of 64 bits, memory of its own. */
@@ -59,6 +78,8 @@ static struct val array_call(struct vm *vm, const char *name, struct val *a, uin
 	struct numpy_ways before = numpy_enter(vm);
 	struct val result = as_array(vm, torch_call(vm, name, a, n, kw));
 
+	for (uint32_t i = 0; i < n; i++)
+		result = array_view_of(result, a[i]);
 	numpy_leave(vm, before);
 	return result;
 }
@@ -96,14 +117,31 @@ static struct val array_unary(struct vm *vm, enum ir_sub sub, struct val a)
 	return result;
 }
 
+static bool goes_backwards(struct val index)
+{
+	if (is_kind(index, K_SLICE))
+		return is_int(AS(slice, index)->step) && AS(slice, index)->step.as.i < 0;
+	for (uint32_t i = 0; is_kind(index, K_TUPLE) && i < AS(list, index)->count; i++)
+		if (is_kind(AS(list, index)->at[i], K_SLICE) &&
+		    goes_backwards(AS(list, index)->at[i]))
+			return true;
+	return false;
+}
+
 static struct val array_item(struct vm *vm, struct val o, struct val index)
 {
 	struct numpy_ways before = numpy_enter(vm);
-	struct val x = array_tensor(vm, o), v = tensor_item(vm, x, index);
+	struct val x, v;
 
+	if (goes_backwards(index)) {
+		numpy_leave(vm, before);
+		return library_call(vm, "numpy", "_backwards", (struct val[]){o, index}, 2);
+	}
+	x = array_tensor(vm, o);
+	v = tensor_item(vm, x, index);
 	numpy_leave(vm, before);
 	unref(vm, x);
-	return as_array(vm, v);
+	return array_view_of(as_array(vm, v), o);
 }
 
 static int array_set_item(struct vm *vm, struct val o, struct val index, struct val value)
@@ -182,11 +220,14 @@ NATIVE(array_copy)
 
 NATIVE(array_astype)
 {
-	enum ag_dtype dtype;
+	const struct numpy_ways before = numpy_enter(vm);
 	struct val both[2] = {a[0], val_null()}, result;
+	enum ag_dtype dtype;
+	const bool typed = torch_dtype_of(vm, a[1], &dtype);
 
 	(void)n;
-	if (!torch_dtype_of(vm, a[1], &dtype))
+	numpy_leave(vm, before);
+	if (!typed)
 		return array_copy(vm, a, 1);
 	both[1] = dtype_val(vm, dtype);
 	result = array_call(vm, "Tensor.to", both, 2, NULL);
@@ -209,26 +250,12 @@ NATIVE(array_float)
 	return rp_double(vm, v, &f) ? val_float(f) : v;
 }
 
-NATIVE(array_str)
-{
-	struct arena scratch = {0};
-	struct text out = {.arena = &scratch};
-	struct val s;
-
-	(void)n;
-	array_repr(vm, a[0], &out, true);
-	s = val_text(vm, &out);
-	arena_release(&scratch);
-	return s;
-}
-
 static const struct native_def array_methods[] = {
         {"tolist", array_tolist, "self"},
         {"copy", array_copy, "self ? order"},
         {"astype", array_astype, "self dtype ? copy"},
         {"item", array_item_method, "self ? index"},
         {"__float__", array_float, "self"},
-        {"__str__", array_str, "self"},
         {"__deepcopy__", array_copy, "self ? memo"},
         {0},
 };
@@ -267,6 +294,8 @@ static struct val array_attr(struct vm *vm, struct obj *o, struct str *name)
 		return val_int(ag_numel(t));
 	if (str_is(name, "nbytes"))
 		return val_int(ag_numel(t) * (int64_t)ag_dtype_size(ag_dtype(t)));
+	if (str_is(name, "itemsize"))
+		return val_int((int64_t)ag_dtype_size(ag_dtype(t)));
 	if (str_is(name, "dtype"))
 		return numpy_dtype(vm, ag_dtype(t));
 	if (str_is(name, "T"))
@@ -344,6 +373,19 @@ NATIVE(numpy_array)
 	return array;
 }
 
+/* What is an array stays it, and a tensor's memory is shared. */
+NATIVE(numpy_asarray)
+{
+	enum ag_dtype dtype;
+	bool other = torch_dtype_of(vm, a[1], &dtype);
+
+	if (is_kind(a[0], K_ARRAY) && (!other || dtype == ag_dtype(AS(array, a[0])->t)))
+		return ref(a[0]);
+	if (is_kind(a[0], K_TENSOR) && !other && !ag_requires_grad(tensor_of(a[0])))
+		return array_over(vm, tensor_of(a[0]));
+	return numpy_array(vm, a, n);
+}
+
 /* A function that is a method of tensors. */
 NATIVE(numpy_named)
 {
@@ -388,11 +430,39 @@ NATIVE(numpy_stack)
 
 static const struct native_def numpy_functions[] = {
         {"array", numpy_array, "object ? dtype copy"},
-        {"asarray", numpy_array, "object ? dtype"},
+        {"asarray", numpy_asarray, "object ? dtype"},
         {"concatenate", numpy_concatenate, "arrays ? axis"},
         {"stack", numpy_stack, "arrays ? axis"},
         {"seterr", numpy_ignore, "*args **kw"},
         {"set_printoptions", numpy_ignore, "*args **kw"},
+        {0},
+};
+
+/* NumPy's scalars are Python's numbers here, so that numbers have what its scalars have. */
+NATIVE(number_item)
+{
+	(void)vm, (void)n;
+	return ref(a[0]);
+}
+
+NATIVE(number_astype)
+{
+	(void)n;
+	return library_call(vm, "numpy", "_number", a, 2);
+}
+
+NATIVE(number_rounded)
+{
+	(void)n;
+	return library_call(vm, "numpy", "_rounded", a, is_missing(a[1]) ? 1 : 2);
+}
+
+static const struct native_def number_methods[] = {
+        {"item", number_item, "self"},
+        {"tolist", number_item, "self"},
+        {"copy", number_item, "self"},
+        {"astype", number_astype, "self dtype"},
+        {"round", number_rounded, "self ? decimals"},
         {0},
 };
 
@@ -420,6 +490,8 @@ static void numpy_init(struct vm *vm, struct module *m)
 		                      val_obj(str_intern(vm, named[i][1], strlen(named[i][1])))));
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		module_set(vm, m, types[i].name, numpy_dtype(vm, types[i].dtype));
+	type_add(vm, vm->t[TY_float], number_methods);
+	type_add(vm, vm->t[TY_int], number_methods);
 	module_set(vm, m, "ndarray", ref_obj(vm->t[TY_array]));
 	module_set(vm, m, "pi", val_float(M_PI));
 	module_set(vm, m, "inf", val_float(INFINITY));

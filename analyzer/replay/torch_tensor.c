@@ -294,6 +294,7 @@ static void array_release(struct vm *vm, struct obj *o)
 {
 	torch_of(vm)->arrays--;
 	ag_release(((struct array *)(void *)o)->t);
+	ag_release(((struct array *)(void *)o)->owner);
 }
 
 struct val array_wrap(struct vm *vm, struct ag_tensor *t)
@@ -306,6 +307,16 @@ struct val array_wrap(struct vm *vm, struct ag_tensor *t)
 	array->t = t;
 	torch_of(vm)->arrays++;
 	return val_obj(array);
+}
+
+/* PyTorch makes a tensor of its own for each array, which that keeps. */
+struct val array_over(struct vm *vm, struct ag_tensor *t)
+{
+	struct val array = array_wrap(vm, ag_data_of(ctx_of(vm), t));
+
+	if (!is_null(array))
+		AS(array, array)->owner = ag_retain(AS(array, array)->t);
+	return array;
 }
 
 static int tensor_truth(struct vm *vm, struct val v)
@@ -441,6 +452,11 @@ static void array_repr_plain(struct vm *vm, struct val v, struct text *out)
 	array_repr(vm, v, out, false);
 }
 
+static void array_str_plain(struct vm *vm, struct val v, struct text *out)
+{
+	array_repr(vm, v, out, true);
+}
+
 static struct val device_binary(struct vm *vm, enum ir_sub sub, struct val a, struct val b)
 {
 	bool same;
@@ -541,6 +557,7 @@ void torch_kinds_init(struct vm *vm)
 	vm->kinds[K_ARRAY].size = sizeof(struct array);
 	vm->kinds[K_ARRAY].release = array_release;
 	vm->kinds[K_ARRAY].repr = array_repr_plain;
+	vm->kinds[K_ARRAY].str = array_str_plain;
 	vm->kinds[K_ARRAY].truth = tensor_truth;
 	vm->kinds[K_ARRAY].length = tensor_length;
 	numpy_kinds_init(vm);

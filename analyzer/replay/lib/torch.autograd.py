@@ -77,6 +77,60 @@ class detect_anomaly(set_detect_anomaly):
     pass
 
 
+class GradcheckError(RuntimeError):
+    pass
+
+
+# By central differences: a column for each element of each input.
+def _compared(func, inputs, at, eps, atol, rtol):
+    x = inputs[at]
+    outputs = [o for o in _tuple(func(*inputs)) if isinstance(o, torch.Tensor) and o.requires_grad]
+    for number, output in enumerate(outputs):
+        rows = [grad(value, x, retain_graph=True, allow_unused=True)[0] for value in output.reshape(-1)]
+        analytical = torch.stack([torch.zeros_like(x).reshape(-1) if r is None else r.reshape(-1) for r in rows], 1)
+        columns, flat = [], x.data.view(-1)
+        for i in range(x.numel()):
+            before, ends = flat[i].item(), []
+            for moved in (before - eps, before + eps):
+                flat[i] = moved
+                ends.append(_tuple(func(*inputs))[number].detach().clone().reshape(-1))
+            flat[i] = before
+            columns.append((ends[1] - ends[0]) / (2 * eps))
+        numerical = torch.stack(columns)
+        if not torch.allclose(numerical, analytical, rtol, atol):
+            raise GradcheckError("Jacobian mismatch for output %d with respect to input %d,\nnumerical:%s\nanalytical:%s\n"
+                                 % (number, at, numerical, analytical))
+
+
+def gradcheck(func, inputs, *, eps=1e-06, atol=1e-05, rtol=0.001, raise_exception=True, nondet_tol=0.0,
+              check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, fast_mode=False, **kwargs):
+    inputs = _tuple(inputs)
+    try:
+        with torch.enable_grad():
+            for at, x in enumerate(inputs):
+                if isinstance(x, torch.Tensor) and x.requires_grad:
+                    _compared(func, inputs, at, eps, atol, rtol)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, **kwargs):
+    inputs = _tuple(inputs)
+    if grad_outputs is None:
+        with torch.no_grad():
+            grad_outputs = tuple([torch.randn_like(o) for o in _tuple(func(*inputs))])
+    grad_outputs = tuple([g.detach().requires_grad_() for g in _tuple(grad_outputs)])
+    count = len(inputs)
+
+    def slopes(*both):
+        wanted = [x for x in both[:count] if isinstance(x, torch.Tensor) and x.requires_grad]
+        return grad(_tuple(func(*both[:count])), wanted, both[count:], create_graph=True, allow_unused=True)
+    return gradcheck(slopes, inputs + grad_outputs, **kwargs)
+
+
 no_grad = torch.no_grad
 enable_grad = torch.enable_grad
 inference_mode = torch.inference_mode

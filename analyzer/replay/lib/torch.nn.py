@@ -125,10 +125,9 @@ class Sequential(Module):
                 self.add_module(str(idx), module)
 
     def __getitem__(self, idx):
-        items = list(self._modules.values())
         if isinstance(idx, slice):
-            return Sequential(*items[idx])
-        return items[idx]
+            return self.__class__(dict(list(self._modules.items())[idx]))
+        return list(self._modules.values())[idx]
 
     def __setitem__(self, idx, module):
         self._modules[list(self._modules)[idx]] = module
@@ -145,6 +144,22 @@ class Sequential(Module):
 
     def __iter__(self):
         return iter(self._modules.values())
+
+    def __add__(self, other):
+        return self.__class__(*self, *other)
+
+    def __iadd__(self, other):
+        return self.extend(other)
+
+    def __mul__(self, times):
+        return self.__class__(*[module for _ in range(times) for module in self])
+
+    __rmul__ = __mul__
+
+    def pop(self, key):
+        module = self[key]
+        del self[key]
+        return module
 
     def append(self, module):
         self.add_module(str(len(self)), module)
@@ -177,7 +192,7 @@ class ModuleList(Module):
 
     def __getitem__(self, idx):
         if isinstance(idx, slice):
-            return ModuleList(list(self._modules.values())[idx])
+            return self.__class__(list(self._modules.values())[idx])
         return list(self._modules.values())[idx]
 
     def __setitem__(self, idx, module):

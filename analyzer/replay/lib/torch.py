@@ -301,22 +301,24 @@ def is_nonzero(x):
 
 
 class _Finfo:
-    def __init__(self, eps, max, tiny):
+    def __init__(self, dtype, eps, max, tiny):
         self.eps = eps
         self.max = max
         self.min = -max
         self.tiny = tiny
         self.smallest_normal = tiny
+        self.bits = {float64: 64, float32: 32}.get(dtype, 16)
+        self.resolution = {float64: 1e-15, float32: 1e-06, float16: 0.001}.get(dtype, 0.01)
 
 
 def finfo(dtype=None):
     if dtype is float64:
-        return _Finfo(2.220446049250313e-16, 1.7976931348623157e+308, 2.2250738585072014e-308)
+        return _Finfo(dtype, 2.220446049250313e-16, 1.7976931348623157e+308, 2.2250738585072014e-308)
     if dtype is float16:
-        return _Finfo(0.0009765625, 65504.0, 6.103515625e-05)
+        return _Finfo(dtype, 0.0009765625, 65504.0, 6.103515625e-05)
     if dtype is bfloat16:
-        return _Finfo(0.0078125, 3.3895313892515355e+38, 1.1754943508222875e-38)
-    return _Finfo(1.1920928955078125e-07, 3.4028234663852886e+38, 1.1754943508222875e-38)
+        return _Finfo(dtype, 0.0078125, 3.3895313892515355e+38, 1.1754943508222875e-38)
+    return _Finfo(float32, 1.1920928955078125e-07, 3.4028234663852886e+38, 1.1754943508222875e-38)
 
 
 class _Iinfo:
@@ -463,7 +465,8 @@ class autocast:
 
 
 def vmap(func, *args, **kwargs):
-    return _support.unknown("torch.vmap()")
+    import torch.func
+    return torch.func.vmap(func, *args, **kwargs)
 
 
 class FloatTensor(Tensor):

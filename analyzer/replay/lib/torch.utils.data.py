@@ -34,6 +34,34 @@ class IterableDataset(Dataset):
     def __iter__(self):
         raise NotImplementedError
 
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def __iter__(self):
+        for dataset in self.datasets:
+            yield from dataset
+
+    def __len__(self):
+        return sum([len(dataset) for dataset in self.datasets])
+
+
+class StackDataset(Dataset):
+    def __init__(self, *args, **kwargs):
+        self.datasets = args if args else kwargs
+
+    def __getitem__(self, index):
+        if isinstance(self.datasets, dict):
+            return {key: dataset[index] for key, dataset in self.datasets.items()}
+        return tuple([dataset[index] for dataset in self.datasets])
+
+    def __len__(self):
+        return len(self.datasets[0] if isinstance(self.datasets, tuple) else next(iter(self.datasets.values())))
+
 
 class TensorDataset(Dataset):
     def __init__(self, *tensors):
@@ -65,10 +93,21 @@ class ConcatDataset(Dataset):
     def __init__(self, datasets):
         self.datasets = list(datasets)
 
+    @property
+    def cumulative_sizes(self):
+        sizes = []
+        for dataset in self.datasets:
+            sizes.append(len(dataset) + (sizes[-1] if sizes else 0))
+        return sizes
+
     def __len__(self):
         return sum(len(d) for d in self.datasets)
 
     def __getitem__(self, idx):
+        if idx < 0:
+            if -idx > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            idx += len(self)
         for d in self.datasets:
             if idx < len(d):
                 return d[idx]
@@ -141,9 +180,11 @@ class WeightedRandomSampler(Sampler):
         self.weights = torch.as_tensor(weights, dtype=torch.double)
         self.num_samples = num_samples
         self.replacement = replacement
+        self.generator = generator
 
     def __iter__(self):
-        yield from iter(torch.multinomial(self.weights, self.num_samples, self.replacement).tolist())
+        yield from iter(torch.multinomial(self.weights, self.num_samples, self.replacement,
+                                          generator=self.generator).tolist())
 
     def __len__(self):
         return self.num_samples
@@ -152,9 +193,10 @@ class WeightedRandomSampler(Sampler):
 class SubsetRandomSampler(Sampler):
     def __init__(self, indices, generator=None):
         self.indices = indices
+        self.generator = generator
 
     def __iter__(self):
-        for i in _permutation(len(self.indices), None):
+        for i in _permutation(len(self.indices), self.generator):
             yield self.indices[i]
 
     def __len__(self):
