@@ -450,11 +450,21 @@ static bool is_confirmed(const struct finding *finding)
 	return finding->confidence == CONFIDENCE_CONFIRMED;
 }
 
+static struct replay_place place_of_finding(const struct finding *finding)
+{
+	return finding->happens_source
+	               ? (struct replay_place){finding->happens_source, finding->happens_span}
+	               : (struct replay_place){finding->source, finding->span};
+}
+
 static struct driven_loop loop_of(const struct replaying *r)
 {
 	const struct finding *finding = r->file->findings.at[r->place];
+	const struct replay_place place = place_of_finding(finding);
 
-	return own_loop(r->run, r->file, line_at(finding->source, finding->span));
+	return own_loop(r->run, r->file,
+	                place.source == finding->source ? line_at(place.source, place.span)
+	                                                : line_at(finding->source, finding->span));
 }
 
 static void replay_own(const struct replaying *r)
@@ -507,7 +517,8 @@ static void replay_drivers(struct replaying *r)
 		add_evidence(&r->file->arena, result, r->place, &shown);
 		if (r->is_driven && !is_confirmed(&shown))
 			continue;
-		shown.replay.loop = name_of_loop(&r->file->arena, &loop);
+		if (loop.program != r->file->file)
+			shown.replay.loop = name_of_loop(&r->file->arena, &loop);
 		*finding = shown;
 		r->file->shown_by.at[r->place] = measured + 1;
 		r->is_driven = true;
@@ -645,8 +656,7 @@ static void replay_all(struct run *run)
 			file->leads |= (uint64_t)happens_there(finding) << file->places.count;
 		}
 		vec_push(&run->arena, &file->findings, finding);
-		vec_push(&run->arena, &file->places,
-		         (struct replay_place){finding->source, finding->span});
+		vec_push(&run->arena, &file->places, place_of_finding(finding));
 		vec_push(&run->arena, &file->shown_by, 0);
 		ask_for_drivers(run, finding);
 		note_births(&run->arena, file, finding);

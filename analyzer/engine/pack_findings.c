@@ -61,6 +61,7 @@ void pack_finding(struct text *out, const struct finding *finding)
 	pack_number(out, finding->confidence);
 	pack_place(out, finding->source, finding->span);
 	pack_place(out, finding->value_source, finding->value_span);
+	pack_place(out, finding->happens_source, finding->happens_span);
 	pack_drivers(out, finding);
 	pack_text(out, finding->message);
 	pack_text(out, finding->note);
@@ -187,6 +188,7 @@ bool unpack_finding(struct finding_unpacking *unpacking, struct finding *finding
 	finding->confidence = (enum confidence)unpack_number(in);
 	finding->source = unpack_place(unpacking, &finding->span);
 	finding->value_source = unpack_place(unpacking, &finding->value_span);
+	finding->happens_source = unpack_place(unpacking, &finding->happens_span);
 	unpack_drivers(unpacking, finding);
 	finding->message = unpack_text(in);
 	finding->note = unpack_text(in);

@@ -424,6 +424,9 @@ bool check_chain(struct analysis *a, struct activation *act, struct state *state
                  value_id before, value_id value, object_id holder, struct variable carrier);
 void check_links(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                  value_id before, value_id value);
+/* An attribute of one thing after the other, each of which lives on. */
+void check_each(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+                object_id holder, value_id value);
 void check_last(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
                 object_id holder, value_id value);
 /* A function ends: some of what its holders keep may be part of what it returns. */

@@ -541,6 +541,7 @@ static void set_field(struct analysis *a, struct activation *act, struct state *
 		field_note_write(a, act, inst, id, name);
 	check_chain(a, act, state, inst, before, value, id, (struct variable){.field = name});
 	check_links(a, act, state, inst, before, value);
+	check_each(a, act, state, inst, id, value);
 	check_last(a, act, state, inst, id, value);
 	if (strong)
 		containers_replaced(a, state, before, value);

@@ -123,12 +123,22 @@ static bool is_written(struct effect *e, uint32_t user)
 	}
 }
 
+/* `linear.weight`: a layer's own parameter, asked for by its name. It has no graph to drop. */
+static bool is_named_weight(const struct effect *e, value_id source)
+{
+	const object_id id = value_single(e->a, source);
+	const struct api_entry *api = id.n ? def_of(e->a, id)->api : NULL;
+
+	return api && api->effect == API_PARAMETERS && api_has(api, API_PROPERTY);
+}
+
 /* Where gradients are off nothing joins a graph, and a leaf may be written as it is. */
 static bool drops_something(struct effect *e, value_id source, uint32_t user)
 {
 	const bool off = !(e->state->modes & MODE_ON) && !is_written(e, user);
 
-	return (effect_bits(e, source) & (off ? T_GRAPH : T_GRAPH | T_ASSUMED | T_LEAF)) != 0;
+	return !is_named_weight(e, source) &&
+	       (effect_bits(e, source) & (off ? T_GRAPH : T_GRAPH | T_ASSUMED | T_LEAF)) != 0;
 }
 
 /* Where the name stands; false: it is read by another one: getattr, a descriptor. */

@@ -33,6 +33,11 @@ void join_in_place(struct analysis *a, struct activation *act, struct state *sta
 /* data_reads.c: `.data` of `source` is read */
 void check_data_read(struct effect *e, value_id source);
 
+/* gradient_hooks.c */
+void gradient_hook_add(struct effect *e, value_id tensors, value_id functions);
+/* Gradients of `outputs` for `inputs` are made, with their graphs. */
+void gradient_hooks_run(struct effect *e, value_id outputs, value_id inputs);
+
 /* effects_container.c: containers, iterators */
 value_id effect_container(struct effect *e);
 value_id effect_iterates(struct effect *e);

@@ -127,6 +127,7 @@ static value_id parameter_of(struct effect *e, value_id modules)
 
 	for (uint32_t i = 0; i < v->count; i++)
 		frozen &= (object_read(e->state, v->refs[i])->flags & O_FROZEN) != 0;
+	def_of(e->a, id)->api = e->entry;
 	object->of = modules;
 	object->flags |= O_PARAMETERS;
 	object->tensor = (T_WEIGHTS | (frozen ? T_BARE : T_LEAF));
@@ -497,6 +498,7 @@ value_id effect_hook(struct effect *e)
 	if (strcmp(name, "torch.Tensor.register_hook") == 0 || strstr(name, "graph.Node")) {
 		check_hook_cycle(e, receiver, functions);
 		run_gradient_hook(e, functions);
+		gradient_hook_add(e, tensors_in(e->a, e->state, receiver, 0), functions);
 	}
 	return value_flags(e->a, V_CLEAN);
 }

@@ -643,6 +643,8 @@ value_id effect_grad(struct effect *e)
 
 	note_backward(e, create);
 	graph_backward(e->a, e->state, outputs, inputs, keeps);
+	if (create)
+		gradient_hooks_run(e, outputs, inputs);
 	return effect_result(e, create ? value_join(e->a, outputs, inputs) : (value_id){0},
 	                     T_SAVES);
 }

@@ -327,6 +327,35 @@ static bool reaches_container(struct analysis *a, const struct state *state, val
 	return false;
 }
 
+/* One of them holds the other, or both lie in one container: the lists of a dict. */
+static bool are_of_one(struct analysis *a, const struct state *state, object_id holder,
+                       object_id id)
+{
+	for (uint32_t i = 0; i < state->count; i++) {
+		const object_id whole = state->entries[i].id;
+		value_id contents;
+
+		if (!is_plural(container_kind(a, state, whole)))
+			continue;
+		contents = contents_of(a, state->entries[i].object);
+		if (value_has(a, contents, holder) &&
+		    (whole.n / 2 == id.n / 2 || value_has(a, contents, id)))
+			return true;
+	}
+	return false;
+}
+
+/* Made anew in a loop that ends while the holder lives. */
+static bool is_outlived(const struct analysis *a, const struct activation *act, uint32_t inst,
+                        object_id holder, object_id id)
+{
+	context_id where;
+	loop_id loop;
+
+	return !is_older(id) && outermost_outlived(a, act->context, inst, holder, &where, &loop) &&
+	       made_inside(a, def_of(a, id), where, loop);
+}
+
 /* What another container already holds lives no longer for being copied. */
 static bool is_copied(struct analysis *a, const struct activation *act, const struct state *state,
                       uint32_t inst, object_id holder, value_id value, object_id kept)
@@ -337,12 +366,12 @@ static bool is_copied(struct analysis *a, const struct activation *act, const st
 		object_id id = state->entries[i].id;
 
 		if (id.n / 2 == holder.n / 2 || !is_plural(container_kind(a, state, id)) ||
-		    (!is_older(id) && inside_loop(a, id, act->context, inst)) ||
+		    is_outlived(a, act, inst, holder, id) ||
 		    !value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2),
 		               kept))
 			continue;
 		if (!reaches_container(a, state, value, id, 3) &&
-		    !reaches_container(a, state, held, id, 1))
+		    !reaches_container(a, state, held, id, 1) && !are_of_one(a, state, holder, id))
 			return true;
 	}
 	return false;
@@ -552,6 +581,31 @@ void check_last(struct analysis *a, struct activation *act, struct state *state,
 		p->holder_kind = HOLDER_OBJECT;
 		name_holder(a, act, state, p, holder);
 	}
+}
+
+static bool has_module(struct analysis *a, const struct state *state, object_id id)
+{
+	const value_id contents = contents_of(a, object_read(state, id));
+	const struct value *v = value_get(a, contents);
+
+	if (is_module_instance(a, state, id))
+		return true;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (is_module_instance(a, state, v->refs[i]))
+			return true;
+	return false;
+}
+
+void check_each(struct analysis *a, struct activation *act, struct state *state, uint32_t inst,
+                object_id holder, value_id value)
+{
+	const unsigned ends = LOOP_CALLS | LOOP_OUTLIVED;
+
+	/* In a loop around that one each has another one put in its place. */
+	if (is_older(holder) && def_of(a, holder)->kind == OBJECT_INSTANCE &&
+	    (loops_over(a, act, state, inst, holder, (struct variable){0}) & ~ends) == LOOP_LIST &&
+	    !has_module(a, state, holder))
+		check_store(a, act, state, inst, holder, value);
 }
 
 /* `newest = Node(loss, newest)`: each holds the one before it. */

@@ -77,6 +77,8 @@ static void fill_event(struct analysis *a, struct arena *arena, const struct pen
 	event->holder_name = p->holder_name;
 	event->function = intern_chars(a->names, p->func->qualified, NULL);
 	event->at = p->place.source ? p->place : place_of(p->file, p->func, p->inst);
+	if (p->kind == EVENT_STORE && p->place.source)
+		event->happens = place_of(p->file, p->func, p->inst);
 	event->needed = p->needed;
 	event->loop = loop_place(a, p);
 	if (p->holder.n && holder->file)

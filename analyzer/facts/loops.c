@@ -370,6 +370,52 @@ static bool is_of_call(struct analysis *a, const struct state *state, object_id 
 	       !outlives_call(a, state, holder, context);
 }
 
+static const struct activation *activation_of(const struct activation *act, context_id context)
+{
+	while (act && act->context.n != context.n)
+		act = act->caller;
+	return act;
+}
+
+static bool variable_keeps(struct analysis *a, const struct activation *act, loop_id loop,
+                           const struct object *variables, object_id holder)
+{
+	const bool slots = act->func->kind != FUNC_MODULE;
+
+	for (uint32_t i = 0; i < variables->field_count; i++) {
+		const struct field *field = &variables->fields[i];
+		const struct variable variable = {.slot = slots ? field->key : 0,
+		                                  .name = {slots ? 0 : field->key}};
+
+		if (value_has(a, field->value, holder) &&
+		    variable_lives(a, act->live, act->func, loop, variable))
+			return true;
+	}
+	return false;
+}
+
+/* Does anything have the holder that is still there when the loop's next round begins? */
+static bool outlives_round(struct analysis *a, const struct activation *act,
+                           const struct state *state, object_id holder, loop_id loop)
+{
+	const object_id variables =
+	        act->func->kind == FUNC_MODULE ? namespace_object(a, act->file) : act->frame;
+
+	for (uint32_t i = 0; i < state->count; i++) {
+		const object_id id = state->entries[i].id;
+		const struct object *o = state->entries[i].object;
+
+		if (id.n == variables.n) {
+			if (variable_keeps(a, act, loop, o, holder))
+				return true;
+		} else if ((is_older(id) || !made_inside(a, def_of(a, id), act->context, loop)) &&
+		           value_has(a, contents_of(a, o), holder)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static unsigned note_kinds(struct analysis *a, const struct state *state, context_id context,
                            loop_id loop)
 {
@@ -392,7 +438,10 @@ unsigned loops_over(struct analysis *a, const struct activation *act, const stru
 
 		for (; loop.n != 0; loop = c->func->loops.at[loop.n].parent) {
 			if (made_inside(a, def_of(a, holder), context, loop)) {
-				if (!is_older(holder))
+				const struct activation *around = activation_of(act, context);
+
+				if (!is_older(holder) ||
+				    (around && !outlives_round(a, around, state, holder, loop)))
 					return kinds | LOOP_AROUND;
 				kinds |= LOOP_OUTLIVED;
 			}

@@ -85,6 +85,8 @@ struct finding {
 	struct span span;
 	const struct source *value_source; /* where what it keeps is made; NULL: unknown */
 	struct span value_span;
+	const struct source *happens_source; /* where it is kept, if it is told of elsewhere */
+	struct span happens_span;
 	const char *message;
 	const char *note;     /* one more sentence for the severity; NULL: none */
 	const char *function; /* qualified name of the function it stands in */

@@ -2,12 +2,13 @@
 
 #include "analyzer/base/text.h"
 
-/* What comes by it out of another file. */
+/* What comes by it out of another file; a hook runs where its model or its tensor is used. */
 static void add_driver(struct arena *arena, const struct event *event, struct finding *finding)
 {
 	const struct finding_driver driver = {event->program, event->loop.source, event->loop.span};
+	const bool elsewhere = driver.program != event->at.source || event->flags & EVENT_IN_HOOK;
 
-	if (driver.source && driver.program && driver.program != event->at.source)
+	if (driver.source && driver.program && elsewhere)
 		finding_add_driver(arena, finding, driver);
 }
 
@@ -41,6 +42,8 @@ void story_begin(struct arena *arena, const struct event *event, enum severity s
 	finding->span = event->at.span;
 	finding->value_source = event->value.source;
 	finding->value_span = event->value.span;
+	finding->happens_source = event->happens.source;
+	finding->happens_span = event->happens.span;
 	finding->function = event->function;
 	finding->confidence = known ? CONFIDENCE_CERTAIN : CONFIDENCE_LIKELY;
 	finding->severity = !known && severity > SEVERITY_WARNING ? SEVERITY_WARNING : severity;

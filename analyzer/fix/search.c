@@ -222,7 +222,7 @@ static void try_fix(struct attempt *a, const struct finding_fix *fix)
 	result = replay_with(a->search, &edits);
 	a->more += a->fix != NULL;
 	if (!is_better(&result, a->fix ? &a->result : a->base) ||
-	    (fix->safe && result.trained != a->base->trained))
+	    result.trained != a->base->trained)
 		return;
 	a->fix = fix;
 	a->result = result;

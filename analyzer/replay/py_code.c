@@ -229,6 +229,12 @@ static block_id block_of(const struct ir_func *func, uint32_t inst)
 	return (block_id){b};
 }
 
+/* A lambda gives back what stands in it: what happens there is done before. */
+static bool is_beside(enum ir_op op)
+{
+	return op == OP_drop || op == OP_return;
+}
+
 /* Marks the last instruction of each watched span that lies in the function. */
 static void code_watch(struct vm *vm, struct code *code)
 {
@@ -242,7 +248,7 @@ static void code_watch(struct vm *vm, struct code *code)
 			const struct span span = code->func->insts.at[i].span;
 
 			if (span.start >= watched.start && span.end <= watched.end &&
-			    span.end > span.start && code->insts[i].op != OP_drop)
+			    span.end > span.start && !is_beside((enum ir_op)code->insts[i].op))
 				last = i;
 		}
 		if (!last || code->insts[last].watch)
