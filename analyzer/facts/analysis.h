@@ -12,9 +12,12 @@
 #include "analyzer/ir/cfg.h"
 
 enum facts_limits {
-	FACTS_MAX_DEPTH = 9,       /* calls inlined into each other */
-	FACTS_LEAST_DEPTH = 2,     /* of a root that is too large otherwise */
-	FACTS_MAX_STEPS = 30000,   /* instructions of one root */
+	FACTS_MAX_DEPTH = 9,     /* calls inlined into each other */
+	FACTS_LEAST_DEPTH = 2,   /* of a root that is too large otherwise */
+	FACTS_MAX_STEPS = 30000, /* instructions of one root */
+	FACTS_LATE_STEPS = 60000,
+	FACTS_BODY_STEPS =
+	        120000, /* of a file's own body: a program, whose objects are all known */
 	FACTS_FILE_STEPS = 150000, /* of all roots of a file; then each gets few */
 	FACTS_LEAST_STEPS = 2000,
 	FACTS_MAX_ROUNDS = 12,    /* runs of one block in one activation */
@@ -127,6 +130,7 @@ struct pending {
 	bool own;          /* CHAIN: before, there was what the same line had left */
 	bool from_outside; /* seen under unknown callers only */
 	bool by_choice;    /* seen in a model only that may be another one */
+	bool late;         /* seen by what a body may run beyond other roots' budget only */
 	bool incomplete;   /* the root was cut short: what clears it may not have been seen */
 	bool felt;         /* MODE_LEFT: something ran under the mode afterwards */
 	bool left_on;      /* MODE_LEFT: gradients are on; else only what trains would miss them */

@@ -15,6 +15,25 @@ struct file_job {
 	struct file_events *results; /* by file; empty where there is nothing to do */
 };
 
+/* A backward that frees it may stand in what was not followed. */
+static void doubt_last(struct analysis *a)
+{
+	for (uint32_t i = 1; i < a->pending.count; i++)
+		a->pending.at[i].incomplete |= a->pending.at[i].kind == EVENT_LAST;
+}
+
+/* What it takes counts against the roots after it as if it were one of them. */
+static void run_body(struct analysis *a, struct root *root)
+{
+	a->budget = FACTS_BODY_STEPS;
+	a->last_step = 2 * FACTS_BODY_STEPS;
+	run_function(a, &root->act, root->state);
+	if (a->all_steps > FACTS_MAX_STEPS)
+		a->all_steps = FACTS_MAX_STEPS;
+	if (a->exhausted)
+		doubt_last(a);
+}
+
 static void analyze_file(struct analysis *a, const struct project_file *file)
 {
 	const struct ir_func *body = ir_func_get(file->lowered.module, (func_id){1});
@@ -29,7 +48,7 @@ static void analyze_file(struct analysis *a, const struct project_file *file)
 	          value_of(a, const_object(a, SUB_const_str, sym(SYM_main))));
 	root.act = activation_begin(a, NULL, file, body, context);
 	object_renew(a, root.state, root.act.frame);
-	run_function(a, &root.act, root.state);
+	run_body(a, &root);
 	root.state->reachable = true;
 	state_promote(a, root.state);
 	root.act.exit = NULL;

@@ -3,7 +3,10 @@
 #include "analyzer/facts/calls.h"
 #include "analyzer/facts/effects.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { WEIGHTS_DEPTH = 4 };
 
 /* Modules. */
 
@@ -80,12 +83,25 @@ static void run_hooks(struct analysis *a, struct activation *act, struct state *
 	a->hook_depth--;
 }
 
+static unsigned any_bits(const struct analysis *a, const struct state *state, value_id tensors)
+{
+	const struct value *v = value_get(a, tensors);
+	unsigned bits = 0;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		bits |= object_read(state, v->refs[i])->tensor;
+	return bits;
+}
+
+static bool has_weights(const struct state *state, object_id module)
+{
+	return (object_read(state, module)->flags & (O_HAS_WEIGHTS | O_FROZEN)) == O_HAS_WEIGHTS;
+}
+
 /* What a module computes is in its weights' graph, if they have one now. */
 static void mark_output(struct analysis *a, struct state *state, object_id module, object_id id,
-                        unsigned operands)
+                        unsigned operands, bool weights)
 {
-	const struct object *object = object_read(state, module);
-	const bool weights = object->flags & O_HAS_WEIGHTS && !(object->flags & O_FROZEN);
 	struct object *result = object_write(a, state, id);
 
 	if (weights)
@@ -132,11 +148,8 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	const struct api_entry *entry = class_name ? method_entry(a, class_name, "__call__") : NULL;
 	const value_id operands = arguments_all(a, call);
 	value_id result, outputs = tensors_in(a, state, operands, 1);
-	const struct value *v = value_get(a, outputs);
-	unsigned bits = 0;
-
-	for (uint32_t i = 0; i < v->count; i++)
-		bits |= object_read(state, v->refs[i])->tensor;
+	const unsigned bits = any_bits(a, state, outputs);
+	const struct value *v;
 
 	if (def_of(a, module)->kind == OBJECT_UNKNOWN || !entry ||
 	    (entry->result != KIND_TENSOR && entry->result != KIND_TENSORS)) {
@@ -156,7 +169,7 @@ static value_id module_result(struct analysis *a, struct activation *act, struct
 	outputs = tensors_in(a, state, result, 2);
 	v = value_get(a, outputs);
 	for (uint32_t i = 0; i < v->count; i++)
-		mark_output(a, state, module, v->refs[i], bits);
+		mark_output(a, state, module, v->refs[i], bits, has_weights(state, module));
 	return result;
 }
 
@@ -206,6 +219,69 @@ static void mark_computed(struct analysis *a, struct state *state, value_id resu
 			object_write(a, state, v->refs[i])->tensor |= T_MODULE;
 }
 
+/* Its own, or those of its parts. */
+static bool has_weights_inside(struct analysis *a, const struct state *state, object_id id,
+                               int depth)
+{
+	const value_id contents = contents_of(a, object_read(state, id));
+	const struct value *v = value_get(a, contents);
+
+	if (has_weights(state, id))
+		return true;
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct object *part = object_read(state, v->refs[i]);
+
+		if ((part->tensor & T_WEIGHTS && part->tensor & T_LEAF) ||
+		    (depth > 0 && part->flags & O_MODULE && !(part->flags & O_FROZEN) &&
+		     has_weights_inside(a, state, v->refs[i], depth - 1)))
+			return true;
+	}
+	return false;
+}
+
+static bool cuts(struct analysis *a, const char *name)
+{
+	const struct api_entry *method = method_entry(a, "torch.Tensor", name);
+	char dotted[64];
+	const int length = snprintf(dotted, sizeof(dotted), "torch.%s", name);
+	const struct api_entry *function = length > 0 && (size_t)length < sizeof(dotted)
+	                                           ? api_find(dotted, (size_t)length)
+	                                           : NULL;
+
+	return (function && function->effect == API_MODE) ||
+	       (method && (method->effect == API_CUTS || method->effect == API_CUTS_VIEW ||
+	                   method->effect == API_CUTS_IN_PLACE));
+}
+
+/* Does nothing in its text drop a graph? */
+static bool hands_graph_on(struct analysis *a, const struct ir_func *func)
+{
+	for (uint32_t i = 1; i < func->insts.count; i++) {
+		const struct ir_inst *inst = &func->insts.at[i];
+
+		if (inst->op == OP_load_attr &&
+		    cuts(a, intern_chars(a->names, (sym_id){inst->name}, NULL)))
+			return false;
+	}
+	return true;
+}
+
+/* A forward that was too much to follow gives what a module that is not known gives. */
+static void mark_unseen(struct analysis *a, const struct activation *act, struct state *state,
+                        struct call call, object_id module, value_id method, value_id result)
+{
+	const object_id id = value_single(a, result), function = value_single(a, method);
+	const value_id operands = tensors_in(a, state, arguments_all(a, call), 1);
+
+	if (!id.n || !is_unseen(a, act, call, id) || !function.n ||
+	    def_of(a, function)->kind != OBJECT_FUNCTION ||
+	    !hands_graph_on(a, def_of(a, function)->func))
+		return;
+	mark_output(a, state, module, id, any_bits(a, state, operands),
+	            !(object_read(state, module)->flags & O_FROZEN) &&
+	                    has_weights_inside(a, state, module, WEIGHTS_DEPTH));
+}
+
 value_id call_module(struct analysis *a, struct activation *act, struct state *state,
                      struct call call, object_id module)
 {
@@ -220,6 +296,7 @@ value_id call_module(struct analysis *a, struct activation *act, struct state *s
 		method = field_get(object_read(state, module), (uint32_t)SYM_forward);
 	if (method.n) {
 		result = call_value(a, act, state, with_receiver(call, module, a, room), method);
+		mark_unseen(a, act, state, call, module, method, result);
 		mark_computed(a, state, result);
 	} else if (is_chain_of_modules(a, state, module))
 		result = call_in_order(a, act, state, call, module);

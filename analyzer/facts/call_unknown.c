@@ -164,6 +164,12 @@ value_id call_unknown(struct analysis *a, struct activation *act, struct state *
 	return result;
 }
 
+void tell_module(struct analysis *a, struct state *state, object_id id)
+{
+	object_write(a, state, id)->flags |= O_MODULE | O_HAS_WEIGHTS;
+	def_of(a, id)->proven_module = true;
+}
+
 /* A method of something unknown: its name tells what it can be. */
 static value_id call_unknown_method(struct analysis *a, struct activation *act, struct state *state,
                                     struct call call, object_id method, object_id receiver)
@@ -177,8 +183,7 @@ static value_id call_unknown_method(struct analysis *a, struct activation *act, 
 
 	entry = method_entry(a, "torch.nn.Module", name);
 	if (entry && api_has(entry, API_TELLS)) {
-		object_write(a, state, receiver)->flags |= O_MODULE | O_HAS_WEIGHTS;
-		def_of(a, receiver)->proven_module = true;
+		tell_module(a, state, receiver);
 		return apply_api(a, act, state, full, entry);
 	}
 	if (strcmp(name, "backward") == 0 && call.count > 0 && call.at[0].keyword.n == 0 &&

@@ -83,11 +83,22 @@ static void keep_cached(struct analysis *a, struct activation *act, struct state
 	}
 }
 
+enum { UNSEEN_PART = 0x31 };
+
+bool is_unseen(const struct analysis *a, const struct activation *act, struct call call,
+               object_id result)
+{
+	const struct def *def = def_of(a, result);
+
+	return def->kind == OBJECT_UNKNOWN && def->part == UNSEEN_PART && def->inst == call.inst &&
+	       def->context.n == act->context.n;
+}
+
 static value_id call_unseen(struct analysis *a, struct activation *act, struct state *state,
                             struct call call)
 {
 	const value_id arguments = arguments_all(a, call);
-	const value_id result = unknown_value(a, act, state, call.inst, 0x31, arguments);
+	const value_id result = unknown_value(a, act, state, call.inst, UNSEEN_PART, arguments);
 
 	doubt_graph(a, state, value_single(a, result));
 	return result;
@@ -320,6 +331,54 @@ static bool same_method(struct analysis *a, const struct state *state, const str
 	return true;
 }
 
+/* A method that only modules have, of a module or of something unknown; NULL: another one. */
+static const struct api_entry *telling_method(struct analysis *a, const struct state *state,
+                                              object_id callee)
+{
+	const struct api_entry *entry = NULL;
+	object_id function;
+
+	switch (def_of(a, callee)->kind) {
+	case OBJECT_BOUND:
+		function = value_single(a, object_read(state, callee)->with);
+		entry = function.n ? def_of(a, function)->api : NULL;
+		break;
+	case OBJECT_UNKNOWN:
+		if (def_of(a, callee)->name.n && object_read(state, callee)->with.n)
+			entry = method_entry(a, "torch.nn.Module",
+			                     intern_chars(a->names, def_of(a, callee)->name, NULL));
+		break;
+	default:
+		break;
+	}
+	return entry && api_has(entry, API_TELLS) ? entry : NULL;
+}
+
+/* `model.eval()` where the model is one of several, not all of which are known. */
+static bool same_telling_method(struct analysis *a, struct state *state,
+                                const struct value *callees, value_id *receivers,
+                                const struct api_entry **entry)
+{
+	*receivers = (value_id){0};
+	for (uint32_t i = 0; i < callees->count; i++) {
+		const object_id callee = callees->refs[i];
+		const bool bound = def_of(a, callee)->kind == OBJECT_BOUND;
+		const struct api_entry *method = telling_method(a, state, callee);
+
+		if (!method || (i > 0 && method != *entry))
+			return false;
+		*entry = method;
+		*receivers = value_join(a, *receivers,
+		                        bound ? object_read(state, callee)->of
+		                              : object_read(state, callee)->with);
+	}
+	callees = value_get(a, *receivers);
+	for (uint32_t i = 0; i < callees->count; i++)
+		if (def_of(a, callees->refs[i])->kind == OBJECT_UNKNOWN)
+			tell_module(a, state, callees->refs[i]);
+	return true;
+}
+
 static value_id call_together(struct analysis *a, struct activation *act, struct state *state,
                               struct call call, object_id bound, value_id receivers)
 {
@@ -335,6 +394,8 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
 {
 	const struct value *v = value_get(a, callee);
 	const bool by_choice = a->by_choice;
+	struct argument room[MAX_ARGUMENTS + 1];
+	const struct api_entry *telling = NULL;
 	struct state *joined = NULL;
 	value_id receivers = {0};
 	value_id result = v->flags & (V_CLEAN | V_NUMBER | V_STRING) ? value_flags(a, V_CLEAN)
@@ -347,6 +408,11 @@ value_id call_value(struct analysis *a, struct activation *act, struct state *st
 	if (same_method(a, state, v, &receivers))
 		return value_join(a, result,
 		                  call_together(a, act, state, call, v->refs[0], receivers));
+	if (same_telling_method(a, state, v, &receivers, &telling)) {
+		call = with_receiver(call, v->refs[0], a, room);
+		room[0].value = receivers;
+		return value_join(a, result, apply_api(a, act, state, call, telling));
+	}
 	a->by_choice |= is_choice(a, state, callee);
 	for (uint32_t i = 0; i < v->count && i < FACTS_CALLEES; i++) {
 		struct state *branch = state_copy(a, state);

@@ -21,6 +21,11 @@ void note_forward(struct analysis *a, struct activation *act, struct state *stat
                   object_id module, value_id result);
 /* A result of code that is not looked at: it may have a graph of its arguments, or none. */
 void doubt_graph(struct analysis *a, struct state *state, object_id id);
+/* Is it what the call gave because its body was too much to follow? */
+bool is_unseen(const struct analysis *a, const struct activation *act, struct call call,
+               object_id result);
+/* Something unknown has been used as only a module can be. */
+void tell_module(struct analysis *a, struct state *state, object_id id);
 value_id call_unknown_object(struct analysis *a, struct activation *act, struct state *state,
                              struct call call, object_id id);
 

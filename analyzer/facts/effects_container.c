@@ -290,9 +290,13 @@ static value_id last_argument(struct effect *e)
 static value_id store_attribute(struct effect *e)
 {
 	value_id object = effect_target(e);
-	object_id name = value_single(e->a, effect_argument(e, 1, "name"));
+	const value_id names = effect_argument(e, 1, "name");
+	object_id name = value_single(e->a, names);
 	value_id value = effect_argument(e, 2, api_has(e->entry, API_BUFFER) ? "tensor" : "value");
 	const struct value *v = value_get(e->a, object);
+	/* a name that comes from elsewhere is one that it has; one that is put together may be new
+	 */
+	const bool given = (value_get(e->a, names)->flags & (V_STRING | V_KEY)) != V_STRING;
 
 	if (name.n && def_of(e->a, name)->kind == OBJECT_CONST) {
 		attribute_set(e->a, e->act, e->state, e->call.inst, object,
@@ -305,7 +309,9 @@ static value_id store_attribute(struct effect *e)
 		check_chain(e->a, e->act, e->state, e->call.inst,
 		            contents_of(e->a, object_read(e->state, v->refs[i])), value, v->refs[i],
 		            (struct variable){0});
+		e->a->replaces = given;
 		check_store(e->a, e->act, e->state, e->call.inst, v->refs[i], value);
+		e->a->replaces = false;
 		elements_join(e->a, object_write(e->a, e->state, v->refs[i]), value);
 	}
 	return value_flags(e->a, V_NONE);

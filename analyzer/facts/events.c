@@ -40,6 +40,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 	        .kept = newest_of(kept),
 	        .from_outside = a->from_outside,
 	        .by_choice = a->by_choice,
+	        .late = a->steps > FACTS_LATE_STEPS,
 	};
 	uint32_t *slot;
 
@@ -53,6 +54,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 	}
 	a->pending.at[*slot].from_outside &= a->from_outside;
 	a->pending.at[*slot].by_choice &= a->by_choice;
+	a->pending.at[*slot].late &= key.late;
 	if (kept.n != 0 && kind == EVENT_EVAL)
 		def_of(a, kept)->followed = true;
 	else if (kept.n != 0)

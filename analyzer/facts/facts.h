@@ -72,7 +72,8 @@ struct event {
 	const char *holder_name; /* "history", "self.outputs"; NULL: no name */
 	const char *value_name;  /* the source text of what is kept; NULL: none */
 	struct event_place at;
-	struct event_place happens; /* if it is told of elsewhere: the call whose result a cache keeps */
+	struct event_place
+	        happens; /* if it is told of elsewhere: the call whose result a cache keeps */
 	struct event_place made;   /* where the holder is made; no source: unknown */
 	struct event_place born;   /* where the graph is born */
 	struct event_place value;  /* where what is kept is made; no source: nowhere in the text */

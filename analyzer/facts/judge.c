@@ -523,13 +523,35 @@ static bool circle_stands(const struct analysis *a, const struct pending *p)
 	return !a->gradients_cleared && !(is_given && a->gradients_zeroed);
 }
 
+/* Far into a large program much is only guessed at: what says what the code is for has to stand
+ * beside it, a backward in the same loop, or a model in evaluation. */
+static bool is_too_late(const struct analysis *a, const struct pending *p)
+{
+	context_id where;
+	loop_id loop;
+
+	if (!p->late)
+		return false;
+	switch (p->kind) {
+	case EVENT_EVAL:
+		return !p->evaluates;
+	case EVENT_STORE:
+	case EVENT_CHAIN:
+		return !innermost_loop(a, p->context, p->inst, &where, &loop) ||
+		       where.n != p->context.n || !judge_any_inside(a, &a->backwards, where, loop);
+	default:
+		return p->kind == EVENT_LAST;
+	}
+}
+
 static bool stands(struct analysis *a, const struct pending *p)
 {
 	const struct def *kept = def_of(a, p->kept);
 	context_id where;
 	loop_id loop;
 
-	if (p->incomplete || is_guessed(p) || is_handed_on(a, p) || pass_ends_it(a, p))
+	if (p->incomplete || is_too_late(a, p) || is_guessed(p) || is_handed_on(a, p) ||
+	    pass_ends_it(a, p))
 		return false;
 	switch (p->kind) {
 	case EVENT_HOOK_CYCLE:

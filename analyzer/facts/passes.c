@@ -26,7 +26,8 @@ static bool ends_with_call(const struct analysis *a, const struct pending *p)
  * holder. */
 static bool is_computation(const struct analysis *a, const struct pending *p)
 {
-	if (judge_trains_around(a, p) || judge_goes_by(a, p, &a->backwards))
+	if (judge_trains_around(a, p) ||
+	    (p->kind == EVENT_STORE && judge_goes_by(a, p, &a->backwards)))
 		return false;
 	return (p->kind == EVENT_STORE || p->kind == EVENT_CHAIN) && !p->runs_model && p->loops &&
 	       !(p->loops & LOOP_DATA) && (judge_made_anew(p) || ends_with_call(a, p));
