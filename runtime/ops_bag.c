@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/gather.h"
 #include "runtime/op.h"
 
 enum bag_mode { BAG_SUM, BAG_MEAN, BAG_MAX };
@@ -74,8 +75,10 @@ static bool bags_read(struct ag_frame *f, struct bags *s)
 		        f->ctx, AG_ERR_VALUE,
 		        "embedding_bag: If per_sample_weights is not None, then it must have "
 		        "the same shape as the input");
-	if (!s->offsets)
+	if (!s->offsets) {
 		s->offsets = row_starts(f->ctx, indices);
+		s->last_offset = false;
+	}
 	s->indices = op_reshape(f->ctx, indices, 1, &numel);
 	if (!s->offsets || !s->indices)
 		return false;
@@ -232,13 +235,27 @@ static void bags_record(struct ag_frame *f, const struct bags *s, struct ag_tens
 	ag_node_release(node);
 }
 
+static bool bags_shorten(struct ag_frame *f, const struct bags *s)
+{
+	int64_t *at;
+	bool good;
+
+	if (arg_none(f, 3))
+		return true;
+	at = ag_index_values(f->ctx, s->indices, s->weight->shape[0], &good);
+	if (good)
+		ag_shorten_rows(s->weight, s->indices, at, arg_f(f, 3), arg_f(f, 4));
+	free(at);
+	return good;
+}
+
 bool op_run_embedding_bag(struct ag_frame *f)
 {
 	struct ag_tensor *out;
 	int64_t shape[2];
 	struct bags s;
 
-	if (!bags_read(f, &s) || !bags_extra(f->ctx, &s))
+	if (!bags_read(f, &s) || !bags_shorten(f, &s) || !bags_extra(f->ctx, &s))
 		return false;
 	shape[0] = s.count;
 	shape[1] = s.width;

@@ -1,11 +1,48 @@
 /* Embedding: rows of a matrix by index. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/element.h"
 #include "runtime/gather.h"
 #include "runtime/op.h"
+
+/* A row that is longer than allowed is shortened, once, however often it is asked for. */
+static void shorten_row(double *row, int64_t width, double most, double norm_type)
+{
+	double norm = 0;
+	int64_t k;
+
+	for (k = 0; k < width; k++)
+		norm = isinf(norm_type) ? fmax(norm, fabs(row[k]))
+		                        : norm + pow(fabs(row[k]), norm_type);
+	norm = isinf(norm_type) ? norm : pow(norm, 1 / norm_type);
+	for (k = 0; norm > most && k < width; k++)
+		row[k] *= most / (norm + 1e-7);
+}
+
+void ag_shorten_rows(struct ag_tensor *w, struct ag_tensor *index, const int64_t *at, double most,
+                     double norm_type)
+{
+	double *all = NULL;
+	bool *done;
+	int64_t i;
+
+	if (at && ag_ready2(w, w, index))
+		all = ag_plain(w);
+	done = all ? ag_alloc((size_t)w->shape[0] + 1, sizeof(*done)) : NULL;
+	for (i = 0; all && i < index->numel; i++) {
+		if (!done[at[i]])
+			shorten_row(all + at[i] * w->shape[1], w->shape[1], most, norm_type);
+		done[at[i]] = true;
+	}
+	if (all)
+		ag_put_plain(w, all);
+	ag_bump(w);
+	free(done);
+	free(all);
+}
 
 /* indices, weight, padding_idx (-1: none), max_norm, norm_type, scale, sparse */
 bool op_run_embedding(struct ag_frame *f)
@@ -30,6 +67,8 @@ bool op_run_embedding(struct ag_frame *f)
 	at = ag_index_values(f->ctx, index, w->shape[0], &good);
 	if (!good)
 		return ag_fail(f->ctx, AG_ERR_INDEX, "index out of range in self");
+	if (!arg_none(f, 3))
+		ag_shorten_rows(w, index, at, arg_f(f, 3), arg_f(f, 4));
 	out = ag_make(f->ctx, (enum ag_dtype)w->dtype, index->ndim + 1, shape, true);
 	if (!out) {
 		free(at);
