@@ -178,10 +178,11 @@ bool op_run_cosine_similarity(struct ag_frame *f)
 
 	if (!ag_broadcast(c, x, y, &ndim, shape))
 		return false;
-	if (!ag_shape_is(x, ndim, shape))
+	/* Both, as soon as one has to be. */
+	if (!ag_shape_is(x, ndim, shape) || !ag_shape_is(y, ndim, shape)) {
 		x = op_expand(c, x, ndim, shape);
-	if (!ag_shape_is(y, ndim, shape))
 		y = op_expand(c, y, ndim, shape);
+	}
 	nx = clamped_norm(c, x, f->v[2], arg_f(f, 3));
 	ny = clamped_norm(c, y, f->v[2], arg_f(f, 3));
 	x = op_mul(c, op_div(c, x, nx), op_div(c, y, ny));
