@@ -91,7 +91,8 @@ NATIVE(make_as_tensor)
 			return ref(a[0]);
 		return torch_call(vm, "Tensor.to", a, 2, NULL);
 	}
-	if (is_kind(a[0], K_ARRAY) && is_missing(a[1]))
+	if (is_kind(a[0], K_ARRAY) &&
+	    (!torch_dtype_of(vm, a[1], &dtype) || dtype == ag_dtype(AS(array, a[0])->t)))
 		return make_from_numpy(vm, a, 1);
 	return make_tensor(vm, a[0], a[1], val_null());
 }

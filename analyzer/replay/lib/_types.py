@@ -638,6 +638,24 @@ def function___kwdefaults__(self):
     return found or None
 
 
+async def generator___anext__(self):
+    try:
+        return next(self)
+    except StopIteration:
+        raise StopAsyncIteration from None
+
+
+async def generator_athrow(self, *args):
+    try:
+        return self.throw(*args)
+    except StopIteration:
+        raise StopAsyncIteration from None
+
+
+async def generator_aclose(self):
+    self.close()
+
+
 def function___call__(self, *args, **kwargs):
     return self(*args, **kwargs)
 

@@ -454,6 +454,21 @@ def atleast_2d(a):
     return _through(torch.atleast_2d, a)
 
 
+def ravel_multi_index(multi_index, dims):
+    flat = 0
+    for index, size in zip(multi_index, dims):
+        flat = flat * size + index
+    return flat
+
+
+def unravel_index(indices, shape):
+    parts = []
+    for size in reversed(shape):
+        parts.append(indices % size)
+        indices = indices // size
+    return tuple(reversed(parts))
+
+
 def ndindex(*shape):
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
     return itertools.product(*[builtins.range(n) for n in shape])
