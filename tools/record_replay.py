@@ -17,8 +17,8 @@ from side_by_side import ROOT, SERIES, replay, run_under_torch
 
 # What a program's kernels take for themselves is not modelled, and so its peak is not equal.
 NO_PEAK = ("memory_flat", "memory_list", "memory_second", "numpy_arrays", "torch_autocast_scaler", "torch_datasets",
-           "torch_distributions", "torch_pruning", "torch_reparametrized", "torch_transforms", "training_actor_critic",
-           "training_experts", "training_forecast")
+           "torch_distributions", "torch_layer_texts", "torch_pruning", "torch_reparametrized", "torch_rows",
+           "torch_transforms", "training_actor_critic", "training_experts", "training_forecast")
 FOLDER = ROOT / "fixtures/replay"
 TABLE = FOLDER / "memory.txt"
 

@@ -39,17 +39,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    def norm_cdf(x):
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-    with torch.no_grad():
-        low = norm_cdf((a - mean) / std)
-        high = norm_cdf((b - mean) / std)
-        tensor.uniform_(2 * low - 1, 2 * high - 1)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
-        return tensor
+    return _torch.op("init.trunc_normal_", (tensor, mean, std, a, b), {})
 
 
 def constant_(tensor, val):

@@ -70,6 +70,9 @@ class LazyLinear(Linear):
 class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
         self.weight = Parameter(torch.empty(out_features, in1_features, in2_features))
         bound = 1 / math.sqrt(in1_features)
         init.uniform_(self.weight, -bound, bound)
@@ -81,6 +84,10 @@ class Bilinear(Module):
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self):
+        return "in1_features=%d, in2_features=%d, out_features=%d, bias=%s" % (
+            self.in1_features, self.in2_features, self.out_features, self.bias is not None)
 
 
 class Identity(Module):
@@ -112,6 +119,9 @@ class Unflatten(Module):
 
     def forward(self, input):
         return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self):
+        return "dim=%s, unflattened_size=%s" % (self.dim, self.unflattened_size)
 
 
 class Sequential(Module):
@@ -415,6 +425,7 @@ class _ConvNd(Module):
         self.padding = padding if isinstance(padding, str) else _tuple_of(n, padding)
         self.dilation = _tuple_of(n, dilation)
         self.output_padding = _tuple_of(n, output_padding)
+        self.transposed = self._transposed
         self.groups = groups
         self.padding_mode = padding_mode
         if self._transposed:
@@ -455,10 +466,14 @@ class _ConvNd(Module):
             s += ", padding=%s" % (self.padding,)
         if self.dilation != (1,) * len(self.kernel_size):
             s += ", dilation=%s" % (self.dilation,)
+        if self.output_padding != (0,) * len(self.kernel_size):
+            s += ", output_padding=%s" % (self.output_padding,)
         if self.groups != 1:
             s += ", groups=%d" % self.groups
         if self.bias is None:
             s += ", bias=False"
+        if self.padding_mode != "zeros":
+            s += ", padding_mode=%s" % self.padding_mode
         return s
 
 
@@ -494,29 +509,42 @@ class _ConvTransposeNd(_ConvNd):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
                          padding_mode, device, dtype, output_padding)
 
+    def _output_padding(self, input, output_size):
+        if output_size is None:
+            return self.output_padding
+        n = self._dims
+        wanted = output_size[-n:] if len(output_size) > n else output_size
+        least = [(input.size(i - n) - 1) * self.stride[i] - 2 * self.padding[i]
+                 + self.dilation[i] * (self.kernel_size[i] - 1) + 1 for i in range(n)]
+        most = [size + self.stride[i] - 1 for i, size in enumerate(least)]
+        if any([not a <= size <= b for a, size, b in zip(least, wanted, most)]):
+            raise ValueError("requested an output size of %s, but valid sizes range from %s to %s (for an input of %s)"
+                             % (wanted, least, most, input.size()[2:]))
+        return [size - a for a, size in zip(least, wanted)]
+
 
 class ConvTranspose1d(_ConvTransposeNd):
     _dims = 1
 
     def forward(self, input, output_size=None):
-        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-                                  self.groups, self.dilation)
+        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding,
+                                  self._output_padding(input, output_size), self.groups, self.dilation)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     _dims = 2
 
     def forward(self, input, output_size=None):
-        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-                                  self.groups, self.dilation)
+        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding,
+                                  self._output_padding(input, output_size), self.groups, self.dilation)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     _dims = 3
 
     def forward(self, input, output_size=None):
-        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-                                  self.groups, self.dilation)
+        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding,
+                                  self._output_padding(input, output_size), self.groups, self.dilation)
 
 
 class _LazyConv:
@@ -599,12 +627,19 @@ class _AvgPool(Module):
         self.padding = padding
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
 
     def extra_repr(self):
         return "kernel_size=%s, stride=%s, padding=%s" % (self.kernel_size, self.stride, self.padding)
 
 
 class AvgPool1d(_AvgPool):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        stride = kernel_size if stride is None else stride
+        super().__init__(_tuple_of(1, kernel_size), _tuple_of(1, stride), _tuple_of(1, padding), ceil_mode,
+                         count_include_pad)
+        del self.divisor_override
+
     def forward(self, input):
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                             self.count_include_pad)
@@ -613,17 +648,17 @@ class AvgPool1d(_AvgPool):
 class AvgPool2d(_AvgPool):
     def forward(self, input):
         return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                            self.count_include_pad)
+                            self.count_include_pad, self.divisor_override)
 
 
 class AvgPool3d(_AvgPool):
     def forward(self, input):
         return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                            self.count_include_pad)
+                            self.count_include_pad, self.divisor_override)
 
 
 class _AdaptivePool(Module):
-    def __init__(self, output_size, return_indices=False):
+    def __init__(self, output_size):
         super().__init__()
         self.output_size = output_size
 
@@ -646,19 +681,25 @@ class AdaptiveAvgPool3d(_AdaptivePool):
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class AdaptiveMaxPool1d(_AdaptivePool):
+class _AdaptiveMaxPool(_AdaptivePool):
+    def __init__(self, output_size, return_indices=False):
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     def forward(self, input):
-        return F.adaptive_max_pool1d(input, self.output_size)
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_AdaptivePool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     def forward(self, input):
-        return F.adaptive_max_pool2d(input, self.output_size)
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool3d(_AdaptivePool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     def forward(self, input):
-        return F.adaptive_max_pool3d(input, self.output_size)
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
 class _LPPool(Module):
@@ -818,6 +859,8 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
+    process_group = None
+
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
         return module
@@ -936,6 +979,7 @@ class RMSNorm(Module):
             normalized_shape = (normalized_shape,)
         self.normalized_shape = tuple(normalized_shape)
         self.eps = eps
+        self.elementwise_affine = elementwise_affine
         if elementwise_affine:
             self.weight = Parameter(torch.ones(self.normalized_shape, dtype=dtype))
         else:
@@ -977,6 +1021,10 @@ class Embedding(Module):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
         if _weight is None:
             self.weight = Parameter(torch.empty((num_embeddings, embedding_dim), dtype=dtype), not _freeze)
             self.reset_parameters()
@@ -990,17 +1038,25 @@ class Embedding(Module):
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **kwargs):
         rows, cols = embeddings.shape
-        return cls(rows, cols, padding_idx, _weight=embeddings, _freeze=freeze)
+        return cls(rows, cols, padding_idx, _weight=embeddings, _freeze=freeze, **kwargs)
 
     def extra_repr(self):
         s = "%d, %d" % (self.num_embeddings, self.embedding_dim)
         if self.padding_idx is not None:
             s += ", padding_idx=%d" % self.padding_idx
+        if self.max_norm is not None:
+            s += ", max_norm=%s" % self.max_norm
+        if self.norm_type != 2:
+            s += ", norm_type=%s" % self.norm_type
+        if self.scale_grad_by_freq:
+            s += ", scale_grad_by_freq=True"
+        if self.sparse:
+            s += ", sparse=True"
         return s
 
 
@@ -1009,12 +1065,33 @@ class EmbeddingBag(Module):
                  mode="mean", sparse=False, _weight=None, include_last_offset=False, padding_idx=None, device=None,
                  dtype=None):
         super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
         self.mode = mode
-        self.weight = Parameter(torch.empty((num_embeddings, embedding_dim), dtype=dtype))
-        init.normal_(self.weight)
+        self.sparse = sparse
+        self.include_last_offset = include_last_offset
+        self.padding_idx = padding_idx
+        if _weight is None:
+            self.weight = Parameter(torch.empty((num_embeddings, embedding_dim), dtype=dtype))
+            self.reset_parameters()
+        else:
+            self.weight = Parameter(_weight)
+
+    reset_parameters = Embedding.reset_parameters
+    from_pretrained = classmethod(lambda cls, embeddings, freeze=True, **kwargs: cls(
+        *embeddings.shape, _weight=embeddings, **kwargs).requires_grad_(not freeze))
 
     def forward(self, input, offsets=None, per_sample_weights=None):
-        return F.embedding_bag(input, self.weight, offsets, mode=self.mode)
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                               self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
+
+    def extra_repr(self):
+        s = Embedding.extra_repr(self)
+        padding = "" if self.padding_idx is None else ", padding_idx=%d" % self.padding_idx
+        return s.replace(padding, "") + ", mode=%r" % self.mode + padding
 
 
 class _Dropout(Module):
@@ -1069,6 +1146,9 @@ class ReLU(_Inplace):
 
 
 class ReLU6(_Inplace):
+    min_val = 0.0
+    max_val = 6.0
+
     def forward(self, input):
         return F.relu6(input, inplace=self.inplace)
 
@@ -1203,6 +1283,9 @@ class Hardtanh(Module):
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
+    def extra_repr(self):
+        return "min_val=%s, max_val=%s%s" % (self.min_val, self.max_val, ", inplace=True" if self.inplace else "")
+
 
 class Softmax(Module):
     def __init__(self, dim=None):
@@ -1234,11 +1317,15 @@ class GLU(Module):
     def forward(self, input):
         return F.glu(input, self.dim)
 
+    def extra_repr(self):
+        return "dim=%s" % self.dim
+
 
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
         self.num_parameters = num_parameters
+        self.init = init
         self.weight = Parameter(torch.full((num_parameters,), init))
 
     def forward(self, input):
@@ -1429,7 +1516,7 @@ class TripletMarginLoss(_Loss):
 class TripletMarginWithDistanceLoss(_Loss):
     def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
         super().__init__(reduction=reduction)
-        self.distance_function = distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 
@@ -1637,13 +1724,23 @@ class Upsample(Module):
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None,
                  recompute_scale_factor=None):
         super().__init__()
+        self.name = type(self).__name__
         self.size = size
-        self.scale_factor = scale_factor
+        if isinstance(scale_factor, tuple):
+            self.scale_factor = tuple([float(factor) for factor in scale_factor])
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
         self.mode = mode
         self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input):
         return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
+
+    def extra_repr(self):
+        if self.scale_factor is not None:
+            return "scale_factor=%r, mode=%r" % (self.scale_factor, self.mode)
+        return "size=%r, mode=%r" % (self.size, self.mode)
 
 
 class UpsamplingNearest2d(Upsample):
@@ -1692,6 +1789,10 @@ class Fold(Module):
     def forward(self, input):
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
+    def extra_repr(self):
+        return "output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s" % (
+            self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
 
 class Unfold(Module):
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
@@ -1704,6 +1805,10 @@ class Unfold(Module):
     def forward(self, input):
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
+    def extra_repr(self):
+        return "kernel_size=%s, dilation=%s, padding=%s, stride=%s" % (
+            self.kernel_size, self.dilation, self.padding, self.stride)
+
 
 class PixelShuffle(Module):
     def __init__(self, upscale_factor):
@@ -1712,6 +1817,9 @@ class PixelShuffle(Module):
 
     def forward(self, input):
         return F.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self):
+        return "upscale_factor=%s" % self.upscale_factor
 
 
 class _Pad(Module):
@@ -1728,16 +1836,27 @@ class _Pad(Module):
             return F.pad(input, self.padding, "constant", self.value)
         return F.pad(input, self.padding, mode=self._mode)
 
+    def extra_repr(self):
+        return "%s" % (self.padding,)
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding, value):
+        super().__init__(padding, value)
+
+    def extra_repr(self):
+        return "padding=%s, value=%s" % (self.padding, self.value)
+
 
 class ZeroPad2d(_Pad):
     pass
 
 
-class ConstantPad1d(_Pad):
+class ConstantPad1d(_ConstantPad):
     _dims = 1
 
 
-class ConstantPad2d(_Pad):
+class ConstantPad2d(_ConstantPad):
     pass
 
 
@@ -1784,7 +1903,7 @@ class ZeroPad3d(_Pad):
     _dims = 3
 
 
-class ConstantPad3d(_Pad):
+class ConstantPad3d(_ConstantPad):
     _mode = "constant"
     _dims = 3
 
@@ -1819,7 +1938,9 @@ class _RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
-        self.nonlinearity = nonlinearity
+        if self._gates == 1:
+            self.nonlinearity = nonlinearity
+        self.mode = {3: "GRU", 4: "LSTM"}.get(self._gates, "RNN_" + nonlinearity.upper())
         num_directions = 2 if bidirectional else 1
         gate_size = self._gates * hidden_size
         real_hidden = proj_size or hidden_size
@@ -1882,6 +2003,8 @@ class _RNNBase(Module):
             s += ", proj_size=%d" % self.proj_size
         if self.num_layers != 1:
             s += ", num_layers=%d" % self.num_layers
+        if not self.bias:
+            s += ", bias=False"
         if self.batch_first:
             s += ", batch_first=True"
         if self.dropout:
@@ -1933,6 +2056,8 @@ class _RNNCellBase(Module):
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
+        if self._gates == 1:
+            self.nonlinearity = nonlinearity
         if nonlinearity == "relu":
             self._op = "torch._VF.rnn_relu_cell"
         self.weight_ih = Parameter(torch.empty((self._gates * hidden_size, input_size)))
@@ -2139,6 +2264,7 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
 
     # What is masked comes out of the nested form as zeros.
     def _is_nested(self, src, mask):

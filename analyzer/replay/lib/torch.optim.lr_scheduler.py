@@ -260,7 +260,8 @@ class _WithMomentum(LRScheduler):
         defaults = self.optimizer.defaults
         if cycle_momentum and "momentum" not in defaults and "betas" not in defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-        self.use_beta1 = "betas" in defaults
+        if cycle_momentum:
+            self.use_beta1 = "betas" in defaults
 
     def _set_momentums(self, momentums):
         for group, momentum in zip(self.optimizer.param_groups, momentums):
@@ -345,8 +346,9 @@ class CyclicLR(_WithMomentum):
         if scale_fn is not None:
             self.scale_fn = scale_fn
         self._use_momentum(cycle_momentum)
-        self.base_momentums = _per_group(optimizer, base_momentum)
-        self.max_momentums = _per_group(optimizer, max_momentum)
+        if cycle_momentum:
+            self.base_momentums = _per_group(optimizer, base_momentum)
+            self.max_momentums = _per_group(optimizer, max_momentum)
         if cycle_momentum and last_epoch == -1:
             self._set_momentums(self.max_momentums)
         super().__init__(optimizer, last_epoch)
