@@ -139,6 +139,77 @@ START_TEST(arrays_that_are_stood_in_for_become_tensors)
 }
 END_TEST
 
+/* --- what only stand-ins bound is left at last */
+
+#define LOADER                                                                                     \
+	"import torch\ndata = torch.load('x')\n"                                                   \
+	"net = torch.nn.Linear(4, 1)\n"                                                            \
+	"opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"                                        \
+	"class Loader:\n"                                                                          \
+	"    def __init__(self):\n        self.at, self.stop = 0, len(data) // 4\n"                \
+	"    def __iter__(self):\n        return self\n"                                           \
+	"    def __next__(self):\n        if self.at == self.stop:\n"                              \
+	"            self.at = 0\n            raise StopIteration\n"                               \
+	"        self.at += 1\n        return torch.randn(2, 4)\n"                                 \
+	"loader = Loader()\n"
+
+#define STEP(indent)                                                                               \
+	indent "opt.zero_grad()\n" indent "loss = net(x).sum()\n" indent                           \
+	       "loss.backward()\n" indent "opt.step()\n"
+
+static const struct {
+	const char *program;
+	uint32_t line, least;
+} bounded[] = {
+        /* an iterator inside of the measured loop, and the measured loop's own */
+        {LOADER "def train():\n    for x in loader:\n" STEP("        ") "for epoch in range(20):\n"
+                                                                        "    train()\n",
+         22, 20},
+        {LOADER "for x in loader:\n" STEP("    "), 0, REPLAY_STEPS},
+        /* a loop before it, and one inside */
+        {LOADER "pairs = [data.pick(i) for i in range(10 ** 7)]\nfor i in range(20):\n"
+                "    x = torch.randn(2, 4)\n" STEP("    "),
+         0, 20},
+        {LOADER "for epoch in range(20):\n    x = torch.randn(2, 4)\n" STEP(
+                 "    ") "    for i in range(10 ** 7):\n        data.note(i)\n",
+         0, 20},
+};
+enum { BOUNDED = sizeof(bounded) / sizeof(bounded[0]) };
+
+START_TEST(what_stand_ins_bound_ends)
+{
+	struct arena arena = {0};
+	struct intern *names = intern_open();
+	const struct replay_result r =
+	        run(&arena, names, bounded[_i].program, bounded[_i].line, false);
+
+	ck_assert_msg(!r.error && !r.limit, "%s", r.error ? r.error : r.limit);
+	ck_assert_uint_ge(r.count, bounded[_i].least);
+	ck_assert(!r.exact);
+	ck_assert_int_eq(r.nodes.kind, REPLAY_FLAT);
+	intern_close(names);
+	arena_release(&arena);
+}
+END_TEST
+
+/* What nothing is stood in for goes to its end. */
+START_TEST(what_is_known_is_run_in_full)
+{
+	struct arena arena = {0};
+	struct intern *names = intern_open();
+	const struct replay_result r = run(&arena, names,
+	                                   "import torch\nkept = []\nfor i in range(8):\n"
+	                                   "    for k in range(300):\n        "
+	                                   "kept.append(torch.ones(1, requires_grad=True) * k)\n",
+	                                   3, false);
+
+	ck_assert(r.exact && !r.limit);
+	ck_assert_uint_eq(r.samples[7].nodes - r.samples[6].nodes, 2 * 300);
+	intern_close(names);
+	arena_release(&arena);
+}
+END_TEST
+
 /* --- what the library does not do as PyTorch does is said to be a stand-in */
 
 static const char *const simplified[] = {
@@ -252,6 +323,8 @@ Suite *replay_scripts_suite(void)
 	tcase_add_loop_test(lazy, numbers_decide_only_when_they_are_there, 0, DEPENDING);
 	tcase_add_test(lazy, large_models_are_counted);
 	tcase_add_test(lazy, arrays_that_are_stood_in_for_become_tensors);
+	tcase_add_loop_test(lazy, what_stand_ins_bound_ends, 0, BOUNDED);
+	tcase_add_test(lazy, what_is_known_is_run_in_full);
 	tcase_add_loop_test(lazy, what_is_simplified_is_named, 0, SIMPLIFIED);
 	tcase_add_loop_test(all, scripts_leak_until_put_right, 0,
 	                    script_count > 0 ? script_count : 1);

@@ -53,6 +53,8 @@ struct test {
 	uint32_t inst;    /* the call */
 	bool attribute;   /* others may pass it too */
 	value_id classes; /* any of them; 0: nothing is known of them */
+	value_id owners;  /* whose attribute or item it is about */
+	value_id key;     /* the item's */
 };
 
 /* Names are compared by address: they are the run's, or literals. */
@@ -85,6 +87,7 @@ struct activation {
 	object_id filled; /* generators: the list that is made of what they give */
 	value_id assumed; /* what a recursive call that is not followed gives */
 	bool recursed;    /* there was one */
+	uint32_t entered; /* from within, by those that are followed */
 	struct state *exit;
 	uint8_t yield_modes; /* modes seen at a yield */
 	uint8_t entry_modes;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WEIGHTS_DEPTH = 4 };
+enum { WEIGHTS_DEPTH = 4, MAX_RISEN = 3 };
 
 /* Modules. */
 
@@ -45,6 +45,40 @@ static bool continues_graph(struct analysis *a, const struct state *state, struc
 	return false;
 }
 
+/* What puts its model into evaluation by itself is a whole evaluation, not a step of one. */
+static bool is_whole_evaluation(const struct analysis *a, const struct ir_func *func)
+{
+	for (uint32_t i = 1; i < func->insts.count; i++) {
+		const struct ir_inst *inst = &func->insts.at[i];
+
+		if (inst->op == OP_load_attr &&
+		    strcmp(intern_chars(a->names, (sym_id){inst->name}, NULL), "eval") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A loop that evaluates may leave the call to a function: the loop's line is what counts. */
+static void rise_to_loop(const struct analysis *a, struct activation **act, uint32_t *inst)
+{
+	struct activation *at = *act;
+	uint32_t place = *inst;
+
+	for (int risen = 0; at && risen <= MAX_RISEN; risen++) {
+		const struct context *context = context_get(a, at->context);
+
+		if (context->loop_of && context->loop_of[place].n != 0) {
+			*act = at;
+			*inst = place;
+			return;
+		}
+		place = context->call;
+		at = at->func->kind == FUNC_FUNCTION && !is_whole_evaluation(a, at->func)
+		             ? at->caller
+		             : NULL;
+	}
+}
+
 void note_forward(struct analysis *a, struct activation *act, struct state *state, struct call call,
                   object_id module, value_id result)
 {
@@ -62,6 +96,8 @@ void note_forward(struct analysis *a, struct activation *act, struct state *stat
 		call.inst = context_get(a, act->context)->call;
 		act = act->caller;
 	}
+	if (modes == O_EVAL)
+		rise_to_loop(a, &act, &call.inst);
 	for (uint32_t i = 0; i < v->count; i++)
 		if (object_read(state, v->refs[i])->tensor & T_GRAPH)
 			event_note(a, act, call.inst, EVENT_EVAL, (object_id){0}, v->refs[i])

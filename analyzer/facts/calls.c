@@ -39,19 +39,34 @@ static bool recurses(const struct analysis *a, context_id context, const struct 
 	return same >= deepest;
 }
 
+static struct activation *outermost_of(struct activation *act, const struct ir_func *func)
+{
+	struct activation *outermost = NULL;
+
+	for (; act; act = act->caller)
+		outermost = act->func == func ? act : outermost;
+	return outermost;
+}
+
+/* One that calls itself at several places would be followed to each end of a tree. */
+static bool branches_out(struct activation *act, const struct ir_func *func)
+{
+	struct activation *outermost = outermost_of(act, func);
+
+	return outermost && ++outermost->entered > MAX_ENTERED;
+}
+
 /* What the function has returned so far; its outermost call runs again if that was
  * not all. */
 static value_id call_recursive(struct analysis *a, struct activation *act, struct state *state,
                                const struct ir_func *func)
 {
-	struct activation *outermost = NULL;
+	struct activation *outermost = outermost_of(act, func);
 	value_id result = {0};
 
 	for (; act; act = act->caller)
-		if (act->func == func) {
-			outermost = act;
+		if (act->func == func)
 			result = value_join(a, result, value_join(a, act->assumed, act->returned));
-		}
 	if (outermost)
 		outermost->recursed = true;
 	state->reachable = result.n != 0;
@@ -117,7 +132,8 @@ static value_id call_body(struct analysis *a, struct activation *act, struct sta
 
 	if (too_deep(a, state, act->context, func))
 		return call_unseen(a, act, state, call);
-	if (!func->is_generator && recurses(a, act->context, func, deepest(a, state, call)))
+	if (!func->is_generator &&
+	    (recurses(a, act->context, func, deepest(a, state, call)) || branches_out(act, func)))
 		return call_recursive(a, act, state, func);
 	context = context_enter(a, act->context, file, func, call.inst, call.part);
 	frame = frame_object(a, context, func);

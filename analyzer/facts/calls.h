@@ -6,7 +6,7 @@
 
 #include "analyzer/facts/analysis.h"
 
-enum { MAX_ARGUMENTS = 24, MAX_RECURSION = 2, MAX_NESTING = 5 };
+enum { MAX_ARGUMENTS = 24, MAX_RECURSION = 2, MAX_NESTING = 5, MAX_ENTERED = 16 };
 
 void bind_parameters(struct analysis *a, struct activation *act, struct state *state,
                      struct call call, object_id function, object_id frame);

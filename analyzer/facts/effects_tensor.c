@@ -115,16 +115,37 @@ static unsigned entry_bits(const struct effect *e)
 static bool asks_integers(struct effect *e)
 {
 	static const char *const integers[] = {
-	        "torch.long",  "torch.int64",  "torch.int",     "torch.int32",
-	        "torch.bool",  "torch.uint8",  "torch.int16",   "torch.int8",
-	        "torch.short", "builtins.int", "builtins.bool",
+	        "torch.long",
+	        "torch.int64",
+	        "torch.int",
+	        "torch.int32",
+	        "torch.bool",
+	        "torch.uint8",
+	        "torch.int16",
+	        "torch.int8",
+	        "torch.short",
+	        "builtins.int",
+	        "builtins.bool",
+	        "torch.LongTensor",
+	        "torch.IntTensor",
+	        "torch.ShortTensor",
+	        "torch.CharTensor",
+	        "torch.ByteTensor",
+	        "torch.BoolTensor",
+	        "torch.cuda.LongTensor",
+	        "torch.cuda.IntTensor",
+	        "torch.cuda.ShortTensor",
+	        "torch.cuda.CharTensor",
+	        "torch.cuda.ByteTensor",
+	        "torch.cuda.BoolTensor",
 	};
 
 	for (uint32_t i = 0; i < e->call.count; i++) {
 		object_id id = value_single(e->a, e->call.at[i].value);
 		const char *name;
 
-		if (id.n == 0 || def_of(e->a, id)->kind != OBJECT_EXTERNAL)
+		if (id.n == 0 || (def_of(e->a, id)->kind != OBJECT_EXTERNAL &&
+		                  def_of(e->a, id)->kind != OBJECT_CONST))
 			continue;
 		name = intern_chars(e->a->names, def_of(e->a, id)->name, NULL);
 		for (size_t k = 0; k < sizeof(integers) / sizeof(*integers); k++)
@@ -385,7 +406,7 @@ value_id effect_aliases(struct effect *e)
 	case MOVES_NOWHERE:
 		break;
 	}
-	if (only.n && def_of(e->a, only)->kind == OBJECT_UNKNOWN)
+	if (source.n && only.n && def_of(e->a, only)->kind == OBJECT_UNKNOWN)
 		return surely_tensor(
 		        e, unknown_value(e->a, e->act, e->state, e->call.inst, 0x91, source));
 	return same_shape(e, effect_result(e, source, bits));

@@ -208,6 +208,19 @@ static value_id type_of(struct analysis *a, const struct state *state, value_id 
 	return types;
 }
 
+/* What it is asked of: temporaries are gone when the branch is taken. */
+static void note_owners(struct activation *act, const struct ir_inst *call)
+{
+	const struct ir_inst *subject = NULL;
+
+	if (call->op == OP_call && call->nargs > 1)
+		subject = inst_at(act, ir_args(act->func, call)[1].value.n);
+	if (subject && (subject->op == OP_load_attr || subject->op == OP_load_item)) {
+		act->test.owners = operand(act, subject, 0);
+		act->test.key = operand(act, subject, 1);
+	}
+}
+
 bool test_call(struct analysis *a, struct activation *act, const struct state *state,
                struct call call, const char *name, value_id *result)
 {
@@ -226,7 +239,8 @@ bool test_call(struct analysis *a, struct activation *act, const struct state *s
 		classes = tensor_class(a);
 	else
 		return false;
-	act->test = (struct test){call.inst, attribute, classes};
+	act->test = (struct test){call.inst, attribute, classes, {0}, {0}};
+	note_owners(act, inst_at(act, call.inst));
 	*result = value_flags(a, V_NUMBER);
 	if (classes.n)
 		*result = test_truth(a, state, argument_at(a, state, call, 0, NULL), classes,
@@ -332,6 +346,27 @@ static void variable_write(struct analysis *a, struct activation *act, struct st
 		          variable.name.n, value);
 }
 
+/* An attribute, or what a dict has under one key. */
+static bool is_part(const struct activation *act, uint32_t at)
+{
+	const enum ir_op op = inst_at(act, at)->op;
+
+	return op == OP_load_attr || op == OP_load_item;
+}
+
+static uint32_t key_in(struct analysis *a, const struct activation *act, const struct state *state,
+                       uint32_t at, object_id owner)
+{
+	const object_id key = value_single(a, act->test.key);
+
+	if (inst_at(act, at)->op == OP_load_attr)
+		return def_of(a, owner)->kind == OBJECT_INSTANCE ? inst_at(act, at)->name : 0;
+	return key.n && def_of(a, key)->kind == OBJECT_CONST &&
+	                       container_kind(a, state, owner) == OBJECT_DICT
+	               ? item_key(a, owner, key)
+	               : 0;
+}
+
 static value_id without_graphs(struct analysis *a, struct activation *act, struct state *state,
                                uint32_t inst, value_id subject)
 {
@@ -382,23 +417,48 @@ bool narrow_applies(const struct analysis *a, const struct activation *act,
 {
 	const struct ir_inst *inst = inst_at(act, condition.inst);
 	struct variable variable;
+	uint32_t subject;
 
-	if (inst->op == OP_call)
-		return act->test.inst == condition.inst && act->test.classes.n && inst->nargs > 1 &&
-		       read_by(act, ir_args(act->func, inst)[1].value.n, &variable);
+	if (inst->op == OP_call && inst->nargs > 1) {
+		subject = ir_args(act->func, inst)[1].value.n;
+		return act->test.inst == condition.inst && act->test.classes.n &&
+		       (read_by(act, subject, &variable) || is_part(act, subject));
+	}
 	return inst->op == OP_load_attr && is_name(a, inst->name, "requires_grad") &&
 	       read_by(act, first_operand(act, condition.inst), &variable);
+}
+
+static void narrow_part(struct analysis *a, struct activation *act, struct state *state,
+                        uint32_t at, bool truth)
+{
+	const struct value *v = value_get(a, act->test.owners);
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		const object_id owner = v->refs[i];
+		const uint32_t key = is_older(owner) ? 0 : key_in(a, act, state, at, owner);
+		const value_id before =
+		        key ? field_get(object_read(state, owner), key) : (value_id){0};
+
+		if (before.n)
+			field_set(a, object_write(a, state, owner), key,
+			          narrowed(a, act, state, before, truth));
+	}
 }
 
 void narrow(struct analysis *a, struct activation *act, struct state *state,
             struct condition condition, bool truth)
 {
 	const struct ir_inst *inst = inst_at(act, condition.inst);
+	const uint32_t at = ir_args(act->func, inst)[inst->op == OP_call].value.n;
 	struct variable variable = {0};
 	value_id subject;
 
 	truth ^= condition.negated;
-	read_by(act, ir_args(act->func, inst)[inst->op == OP_call].value.n, &variable);
+	if (is_part(act, at)) {
+		narrow_part(a, act, state, at, truth);
+		return;
+	}
+	read_by(act, at, &variable);
 	subject = variable_read(a, act, state, variable);
 	if (inst->op == OP_call)
 		subject = narrowed(a, act, state, subject, truth);

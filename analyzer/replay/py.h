@@ -205,6 +205,7 @@ struct vm {
 	/* One node of a graph that nothing is known of. */
 	struct val (*opaque)(struct vm *vm, struct val *a, uint32_t n, const char *what);
 	bool lazy;  /* numbers are not computed unless the program depends on them */
+	bool whole; /* every turn of every loop is wanted */
 	bool asked; /* it has read one that was not computed */
 	bool at_close;
 	bool collector_off; /* gc.disable() */

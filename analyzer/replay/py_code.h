@@ -51,6 +51,7 @@ struct code {
 	struct str *name, *qualified;
 	bool library;
 	bool has_cells;
+	uint32_t stays; /* how often a condition on a stand-in kept an iterator from its end */
 };
 
 struct str *code_slot_name(struct vm *vm, const struct code *code, uint32_t slot); /* borrowed */

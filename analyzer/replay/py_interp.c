@@ -2,7 +2,10 @@
 
 #include "analyzer/replay/py_step.h"
 
-enum { MOST_STAYS = 16 }; /* turns that a condition on stand-ins keeps a loop going */
+enum {
+	MOST_STAYS = 16, /* turns that a condition on stand-ins keeps a loop going */
+	MOST_LAPS = 256, /* of a loop beside the measured one, once something was stood in for */
+};
 
 /* Goes to a successor; a back edge of the watched module is an iteration. */
 enum step step_go(struct run *run, struct frame *f, int which)
@@ -69,30 +72,50 @@ static int choose(const struct ir_func *func, uint32_t block)
 	return cfg_exit_of(func, b, b->loop) == 0;
 }
 
+static uint32_t depth_of(const struct ir_func *func, loop_id loop)
+{
+	return loop.n ? func->loops.at[loop.n].depth : 0;
+}
+
+/* Begun anew by another loop, and by a turn too many. */
+static uint32_t count_turn(const struct ir_func *func, loop_id loop, struct turn_count *counts,
+                           uint32_t most)
+{
+	struct turn_count *turns = &counts[depth_of(func, loop) % TURN_COUNTS];
+
+	if (turns->loop != loop.n || turns->count > most)
+		turns->count = 0;
+	turns->loop = loop.n;
+	return ++turns->count;
+}
+
 /* A loop that only stand-ins keep the program in is left at last, unless it is the measured one. */
 static int leave_at_last(const struct vm *vm, struct frame *f, int chosen)
 {
 	const struct ir_func *func = f->code->func;
 	const struct ir_block *b = &func->blocks.at[f->block];
-	uint32_t depth;
 
 	if (cfg_exit_of(func, b, b->loop) != !chosen || leads_to_raise(func, b->succ[!chosen]) ||
 	    (runs_watched(vm, f) && func->loops.at[b->loop.n].header.n == vm->watched_header.n))
 		return chosen;
-	depth = func->loops.at[b->loop.n].depth % (sizeof(f->stays) / sizeof(f->stays[0]));
-	if (f->stays[depth].loop != b->loop.n)
-		f->stays[depth].count = 0;
-	f->stays[depth].loop = b->loop.n;
-	if (++f->stays[depth].count <= MOST_STAYS)
+	return count_turn(func, b->loop, f->stays, MOST_STAYS) <= MOST_STAYS ? chosen : !chosen;
+}
+
+/* An iterator of the program that only stand-ins keep from its end gives as many items. */
+static int end_at_last(const struct vm *vm, const struct frame *f, int chosen)
+{
+	if (f->code->name != vm->n[PN_next] || vm->measured_next ||
+	    !leads_to_raise(f->code->func, f->code->func->blocks.at[f->block].succ[!chosen]) ||
+	    ++f->code->stays <= MOST_STAYS)
 		return chosen;
-	f->stays[depth].count = 0;
+	f->code->stays = 0;
 	return !chosen;
 }
 
 /* What is done where nothing is known of the condition. */
 static int guess(const struct vm *vm, struct frame *f)
 {
-	return leave_at_last(vm, f, choose(f->code->func, f->block));
+	return end_at_last(vm, f, leave_at_last(vm, f, choose(f->code->func, f->block)));
 }
 
 /* A check that fails for want of what other code would have set up; an exception that
@@ -140,12 +163,33 @@ static enum step step_branch(struct run *run, struct frame *f, const struct code
 	return step_go(run, f, run->vm->forgiving ? forgive(f, !truth) : !truth);
 }
 
+/* A loop is about to begin. */
+static void begin_laps(struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+
+	f->laps[(depth_of(func, func->blocks.at[f->block].loop) + 1) % TURN_COUNTS].count = 0;
+}
+
+/* What many turns did not show, more do not. */
+static bool goes_too_long(const struct vm *vm, struct frame *f)
+{
+	const struct ir_func *func = f->code->func;
+	const loop_id loop = func->blocks.at[f->block].loop;
+
+	if (!vm->unknown_count || vm->whole || f->code->library || f->measured || !loop.n ||
+	    vm->measured_next ||
+	    (runs_watched(vm, f) && cfg_in_loop(func, vm->watched_header, loop)))
+		return false;
+	return count_turn(func, loop, f->laps, MOST_LAPS) > MOST_LAPS;
+}
+
 static enum step step_next(struct run *run, struct frame *f, const struct code_inst *in)
 {
 	struct val *slot = slot_place(f, in->name), item;
 	bool measured, main;
 
-	if (way_out(run->vm, f) >= 0)
+	if (way_out(run->vm, f) >= 0 || goes_too_long(run->vm, f))
 		return step_go(run, f, 1);
 	if (is_null(*slot)) {
 		rp_raise(run->vm, TY_RuntimeError, "no iterator");
@@ -315,6 +359,7 @@ static enum step step_simple(struct run *run, struct frame *f, const struct code
 	case OP_iter:
 		v = reg_out(f, in, 0);
 		result = rp_iter(run->vm, v);
+		begin_laps(f);
 		break;
 	case OP_annotate:
 		v = reg_out(f, in, 0);

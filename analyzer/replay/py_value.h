@@ -312,6 +312,12 @@ struct weakref {
 	struct weakref *next;
 };
 
+enum { TURN_COUNTS = 4 };
+
+struct turn_count {
+	uint32_t loop, count;
+};
+
 struct frame {
 	struct obj h;
 	struct code *code;
@@ -331,9 +337,8 @@ struct frame {
 	bool running, finished;
 	uint8_t *turns; /* by loop header, in a healing machine; else NULL */
 	bool measured;  /* a generator that the measured loop runs on */
-	struct {
-		uint32_t loop, count;
-	} stays[4]; /* by depth: how often a condition on a stand-in kept it in the loop */
+	/* By depth: how often a condition on a stand-in kept it in the loop; its turns. */
+	struct turn_count stays[TURN_COUNTS], laps[TURN_COUNTS];
 	uint32_t line;
 };
 

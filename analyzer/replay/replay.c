@@ -364,6 +364,7 @@ static void vm_start(struct replay *r, enum replay_attempt attempt)
 	r->vm->user = r;
 	r->vm->lazy = attempt == REPLAY_WITHOUT_NUMBERS;
 	r->vm->healing = r->vm->forgiving = attempt == REPLAY_HEALED;
+	r->vm->whole = request->values || r->rare_every > 0;
 	r->vm->on_stand_in = note_stand_in;
 	r->vm->find_module = find_module;
 	modules_offer(r->vm);

@@ -417,6 +417,8 @@ static struct val type_given(struct vm *vm, struct val v)
 	for (size_t i = 0; name && i < TENSOR_TYPES; i++)
 		if (strcmp(tensor_types[i].name + (is_kind(v, K_STR) ? 0 : 6), name) == 0)
 			return dtype_val(vm, tensor_types[i].dtype);
+	if (is_kind(v, K_CLASS) && strcmp(name, "Tensor") == 0)
+		return dtype_val(vm, ag_default_dtype(ctx_of(vm)));
 	return ref(v);
 }
 
