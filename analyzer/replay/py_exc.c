@@ -245,8 +245,26 @@ static struct val exception_repr(struct vm *vm, struct val *a, uint32_t n)
 
 static struct val exception_with_traceback(struct vm *vm, struct val *a, uint32_t n)
 {
-	(void)vm, (void)n;
+	(void)n;
+	if (is_none(a[1]) && a[0].as.o->attrs)
+		dict_remove(vm, a[0].as.o->attrs, val_obj(vm->n[PN_tb_frames]), NULL);
 	return ref(a[0]);
+}
+
+static struct val exception_add_note(struct vm *vm, struct val *a, uint32_t n)
+{
+	struct dict *attrs = attrs_of(vm, a[0].as.o);
+	struct str *name = str_intern(vm, "__notes__", 9);
+	struct val notes = dict_get_str(vm, attrs, name);
+
+	(void)n;
+	if (!is_kind(notes, K_LIST)) {
+		notes = val_obj(list_new(vm, 1));
+		dict_put_str(vm, attrs, name, notes);
+		unref(vm, notes);
+	}
+	list_push(vm, AS(list, notes), ref(a[1]));
+	return val_none();
 }
 
 const struct native_def exception_methods[] = {
@@ -255,7 +273,7 @@ const struct native_def exception_methods[] = {
         {"__str__", exception_str, "self"},
         {"__repr__", exception_repr, "self"},
         {"with_traceback", exception_with_traceback, "self tb"},
-        {"add_note", exception_with_traceback, "self note"},
+        {"add_note", exception_add_note, "self note"},
         {0},
 };
 
