@@ -166,6 +166,8 @@ struct function_facts { /* gathered once a function */
 	const loop_id *loop_of; /* by instruction: the innermost loop around it */
 	bool executed;
 	bool known; /* from the body of the file */
+	bool looked_through;
+	uint32_t hands_back; /* the parameter, counted from 1, that it always returns */
 };
 
 struct nested { /* a class or function */
@@ -248,10 +250,11 @@ struct analysis {
 	uint32_t depth;         /* calls inlined into each other, at most */
 	uint32_t all_steps;
 	bool exhausted;
-	bool from_outside;      /* roots run whose callers are not known */
-	bool by_choice;         /* a model runs that may be another one */
-	bool overwrites;        /* the store that is checked now goes to a place of a list */
-	bool replaces;          /* ... to one that had something before, or has a name of its own */
+	bool decorates;    /* what hands a definition back runs: by itself, and what is small */
+	bool from_outside; /* roots run whose callers are not known */
+	bool by_choice;    /* a model runs that may be another one */
+	bool overwrites;   /* the store that is checked now goes to a place of a list */
+	bool replaces;     /* ... to one that had something before, or has a name of its own */
 	bool gradients_cleared; /* `grad = None` has run */
 	bool gradients_zeroed;  /* ... `zero_grad()` */
 	bool trains;            /* a backward has run in this root */
@@ -597,6 +600,11 @@ unsigned operand_bits(struct analysis *a, const struct state *state, value_id op
 /* `left op right`, in place or not. */
 value_id apply_binary(struct analysis *a, struct activation *act, struct state *state,
                       uint32_t inst, enum ir_sub op, value_id left, value_id right, bool in_place);
+
+/* decorators.c */
+/* The function or class among the arguments that the function gives back in any case; 0: none. */
+value_id definition_handed_back(struct analysis *a, const struct state *state, struct call call,
+                                const struct project_file *file, const struct ir_func *func);
 
 /* models.c: what the configuration says of functions; 0: nothing */
 unsigned model_of_function(const struct analysis *a, object_id function);

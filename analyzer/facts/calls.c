@@ -11,7 +11,7 @@ static bool too_deep(const struct analysis *a, const struct state *state, contex
 {
 	const bool small = func->insts.count <= FACTS_SMALL_FUNCTION && func->loops.count <= 1;
 
-	return ((a->exhausted || state->count > FACTS_MAX_OBJECTS) && !small) ||
+	return ((a->exhausted || a->decorates || state->count > FACTS_MAX_OBJECTS) && !small) ||
 	       context_get(a, context)->depth >= (a->making ? FACTS_IMPORT_DEPTH : a->depth);
 }
 
@@ -125,13 +125,15 @@ static value_id call_body(struct analysis *a, struct activation *act, struct sta
 	const struct def *def = def_of(a, function);
 	const struct ir_func *func = def->func;
 	const struct project_file *file = def->file;
+	const value_id definition = definition_handed_back(a, state, call, file, func);
+	const bool decorates = a->decorates;
 	context_id context;
 	object_id frame;
 	struct activation callee;
 	value_id result;
 
 	if (too_deep(a, state, act->context, func))
-		return call_unseen(a, act, state, call);
+		return definition.n ? definition : call_unseen(a, act, state, call);
 	if (!func->is_generator &&
 	    (recurses(a, act->context, func, deepest(a, state, call)) || branches_out(act, func)))
 		return call_recursive(a, act, state, func);
@@ -141,7 +143,9 @@ static value_id call_body(struct analysis *a, struct activation *act, struct sta
 	if (func->is_generator)
 		return make_generator(a, act, state, call, function, frame);
 	callee = activation_begin(a, act, file, func, context);
+	a->decorates |= definition.n != 0;
 	result = run_function(a, &callee, state);
+	a->decorates = decorates;
 	if (object_read(state, function)->flags & O_CACHED)
 		keep_cached(a, act, state, call, function, result);
 	return result;
