@@ -39,8 +39,12 @@ enum facts_limits {
 	FACTS_FEW_ROUNDS = 4,       /* of a loop that is no loop over steps */
 };
 
+struct id_slot {
+	uint32_t id, hash;
+};
+
 struct id_table { /* open addressing: hash to id, keys are compared by the owner */
-	uint32_t *at;
+	struct id_slot *at;
 	uint32_t count, room;
 };
 
@@ -292,7 +296,7 @@ bool value_is_empty(value_id x);
 /* Hash tables of ids; `same` compares the key with the owner's element. */
 uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t hash,
                         bool (*same)(const struct analysis *a, uint32_t id, const void *key),
-                        uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key);
+                        const void *key);
 
 /* sites.c */
 void sites_init(struct analysis *a);

@@ -22,11 +22,6 @@ static bool same_pending(const struct analysis *a, uint32_t id, const void *key)
 	       x->kept.n / 2 == y->kept.n / 2;
 }
 
-static uint64_t rehash_pending(const struct analysis *a, uint32_t id)
-{
-	return hash_pending(&a->pending.at[id]);
-}
-
 struct pending *event_note(struct analysis *a, struct activation *act, uint32_t inst,
                            enum event_kind kind, object_id holder, object_id kept)
 {
@@ -46,8 +41,7 @@ struct pending *event_note(struct analysis *a, struct activation *act, uint32_t 
 
 	if (a->pending.count == 0)
 		vec_push(a->arena, &a->pending, (struct pending){0});
-	slot = id_table_slot(a, &a->pending_index, hash_pending(&key), same_pending, rehash_pending,
-	                     &key);
+	slot = id_table_slot(a, &a->pending_index, hash_pending(&key), same_pending, &key);
 	if (*slot == 0) {
 		*slot = a->pending.count;
 		vec_push(a->arena, &a->pending, key);

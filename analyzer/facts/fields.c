@@ -21,11 +21,6 @@ static bool same_field(const struct analysis *a, uint32_t id, const void *key)
 	return uses->holder.n == wanted->holder.n && uses->name.n == wanted->name.n;
 }
 
-static uint64_t rehash_field(const struct analysis *a, uint32_t id)
-{
-	return hash_field(a->fields.at[id].holder, a->fields.at[id].name);
-}
-
 static struct field_uses *find(struct analysis *a, object_id holder, sym_id name, bool add)
 {
 	const struct field_key key = {newest_of(holder), name};
@@ -33,8 +28,7 @@ static struct field_uses *find(struct analysis *a, object_id holder, sym_id name
 
 	if (a->fields.count == 0)
 		vec_push(a->arena, &a->fields, (struct field_uses){0});
-	slot = id_table_slot(a, &a->field_index, hash_field(key.holder, name), same_field,
-	                     rehash_field, &key);
+	slot = id_table_slot(a, &a->field_index, hash_field(key.holder, name), same_field, &key);
 	if (*slot == 0 && !add)
 		return NULL;
 	if (*slot == 0) {

@@ -9,11 +9,6 @@ static bool same_function(const struct analysis *a, uint32_t id, const void *key
 	return a->functions.at[id].func == key;
 }
 
-static uint64_t rehash_function(const struct analysis *a, uint32_t id)
-{
-	return hash_join((uint64_t)(uintptr_t)a->functions.at[id].func, 1);
-}
-
 static const loop_id *loops_by_instruction(struct arena *arena, const struct ir_func *func)
 {
 	loop_id *loops = arena_array(arena, loop_id, func->insts.count + 1);
@@ -32,7 +27,7 @@ struct function_facts *function_facts(struct analysis *a, const struct project_f
 	if (a->functions.count == 0)
 		vec_push(a->arena, &a->functions, (struct function_facts){0});
 	slot = id_table_slot(a, &a->function_index, hash_join((uint64_t)(uintptr_t)func, 1),
-	                     same_function, rehash_function, func);
+	                     same_function, func);
 	if (*slot == 0) {
 		*slot = a->functions.count;
 		vec_push(a->arena, &a->functions,

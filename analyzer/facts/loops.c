@@ -302,11 +302,6 @@ static bool same_loop(const struct analysis *a, uint32_t id, const void *key)
 	return seen->context.n == place->context.n && seen->loop.n == place->loop.n;
 }
 
-static uint64_t rehash_loop(const struct analysis *a, uint32_t id)
-{
-	return hash_loop(a->seen_loops.at[id].context, a->seen_loops.at[id].loop);
-}
-
 static struct seen_loop *seen_loop(struct analysis *a, context_id context, loop_id loop)
 {
 	const struct place place = {context, loop};
@@ -314,8 +309,7 @@ static struct seen_loop *seen_loop(struct analysis *a, context_id context, loop_
 
 	if (a->seen_loops.count == 0)
 		vec_push(a->arena, &a->seen_loops, (struct seen_loop){0});
-	slot = id_table_slot(a, &a->seen_loop_index, hash_loop(context, loop), same_loop,
-	                     rehash_loop, &place);
+	slot = id_table_slot(a, &a->seen_loop_index, hash_loop(context, loop), same_loop, &place);
 	if (*slot == 0) {
 		*slot = a->seen_loops.count;
 		vec_push(a->arena, &a->seen_loops, (struct seen_loop){context, loop, 0});

@@ -45,18 +45,10 @@ static bool same_site(const struct analysis *a, uint32_t id, const void *wanted)
 	       x->kind == y.kind && x->owner == y.owner && x->name.n == y.name.n && x->sub == y.sub;
 }
 
-static uint64_t rehash_site(const struct analysis *a, uint32_t id)
-{
-	const struct site_key key = key_of(&a->defs.at[id]);
-
-	return hash_key(&key);
-}
-
 object_id site_add(struct analysis *a, struct def def)
 {
 	const struct site_key key = key_of(&def);
-	uint32_t *slot =
-	        id_table_slot(a, &a->def_index, hash_key(&key), same_site, rehash_site, &key);
+	uint32_t *slot = id_table_slot(a, &a->def_index, hash_key(&key), same_site, &key);
 	object_id id;
 
 	if (*slot == 0) {
@@ -137,15 +129,10 @@ static bool same_context(const struct analysis *a, uint32_t id, const void *key)
 	       x->func == y->func;
 }
 
-static uint64_t rehash_context(const struct analysis *a, uint32_t id)
-{
-	return hash_context(&a->contexts.at[id]);
-}
-
 context_id context_add(struct analysis *a, const struct context *context)
 {
-	uint32_t *slot = id_table_slot(a, &a->context_index, hash_context(context), same_context,
-	                               rehash_context, context);
+	uint32_t *slot =
+	        id_table_slot(a, &a->context_index, hash_context(context), same_context, context);
 
 	if (*slot == 0) {
 		*slot = a->contexts.count;

@@ -18,28 +18,20 @@ static bool same_value(const struct analysis *a, uint32_t id, const void *key)
 	       (!x->count || memcmp(x->refs, y->refs, x->count * sizeof(*x->refs)) == 0);
 }
 
-static uint64_t rehash_value(const struct analysis *a, uint32_t id)
+static void id_table_grow(struct analysis *a, struct id_table *table)
 {
-	const struct value *v = a->values.at[id];
-
-	return hash_value(v->flags, v->refs, v->count);
-}
-
-static void id_table_grow(struct analysis *a, struct id_table *table,
-                          uint64_t (*rehash)(const struct analysis *a, uint32_t id))
-{
-	uint32_t room = table->room ? table->room * 2 : 256;
-	uint32_t *at = arena_array(a->arena, uint32_t, room);
+	const uint32_t room = table->room ? table->room * 2 : 256;
+	struct id_slot *at = arena_array(a->arena, struct id_slot, room);
 
 	for (uint32_t i = 0; i < table->room; i++) {
-		uint32_t id = table->at[i];
-		uint64_t place;
+		const struct id_slot slot = table->at[i];
+		uint32_t place = slot.hash & (room - 1);
 
-		if (id == 0)
+		if (slot.id == 0)
 			continue;
-		for (place = rehash(a, id); at[place & (room - 1)] != 0; place++)
-			;
-		at[place & (room - 1)] = id;
+		while (at[place].id != 0)
+			place = (place + 1) & (room - 1);
+		at[place] = slot;
 	}
 	table->at = at;
 	table->room = room;
@@ -47,20 +39,22 @@ static void id_table_grow(struct analysis *a, struct id_table *table,
 
 uint32_t *id_table_slot(struct analysis *a, struct id_table *table, uint64_t hash,
                         bool (*same)(const struct analysis *a, uint32_t id, const void *key),
-                        uint64_t (*rehash)(const struct analysis *a, uint32_t id), const void *key)
+                        const void *key)
 {
-	uint32_t *slot;
+	struct id_slot *slot;
 
 	if (table->count * 2 >= table->room)
-		id_table_grow(a, table, rehash);
+		id_table_grow(a, table);
 	for (uint64_t place = hash;; place++) {
 		slot = &table->at[place & (table->room - 1)];
-		if (*slot == 0 || same(a, *slot, key))
+		if (slot->id == 0 || (slot->hash == (uint32_t)hash && same(a, slot->id, key)))
 			break;
 	}
-	if (*slot == 0)
-		table->count++; /* the caller fills it */
-	return slot;
+	if (slot->id == 0) {
+		slot->hash = (uint32_t)hash; /* the caller fills in the id */
+		table->count++;
+	}
+	return &slot->id;
 }
 
 /* What value_get gave out must outlive the table's growth. */
@@ -82,8 +76,7 @@ static value_id value_intern(struct analysis *a, uint32_t flags, const object_id
 
 	if (flags == 0 && count == 0)
 		return id;
-	slot = id_table_slot(a, &a->value_index, hash_value(flags, refs, count), same_value,
-	                     rehash_value, &key);
+	slot = id_table_slot(a, &a->value_index, hash_value(flags, refs, count), same_value, &key);
 	if (*slot == 0) {
 		copy = arena_array(a->arena, object_id, count + 1);
 		if (count)
