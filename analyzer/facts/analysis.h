@@ -31,7 +31,7 @@ enum facts_limits {
 	FACTS_MAX_NESTED = 32,    /* classes made inside functions, looked at by themselves */
 	FACTS_IMPORT_DEPTH = 2,   /* calls inlined while an imported body runs */
 	FACTS_MAX_IMPORTS = 1000, /* modules loaded for one file */
-	FACTS_ENTRY_CLASSES = 20,
+	FACTS_ROOM_CLASSES = 20,
 	FACTS_MAX_OBJECTS = 1000,   /* in a state; then calls are not followed */
 	FACTS_SMALL_FUNCTION = 100, /* instructions, without a loop: followed all the same */
 	FACTS_OBJECTS_A_STEP = 16,  /* what passing a state on costs, in instructions */
@@ -145,8 +145,9 @@ struct pending {
 	const char *holder_name;
 };
 
-struct swept_place { /* of an entry, in the sweep of that round */
-	uint32_t round, place;
+struct swept_place { /* of an object of the state that is swept in that round */
+	uint32_t round;
+	const struct object *object;
 };
 
 struct site {
@@ -243,11 +244,12 @@ struct analysis {
 	struct left_mode left[FACTS_MAX_LEFT];
 	uint32_t left_count;
 	struct heap_base base;
-	struct state_entry *free_entries[FACTS_ENTRY_CLASSES]; /* linked through their first id */
-	struct module_summaries *summaries;                    /* shared with other analyses */
-	struct module_making *making;                          /* an imported body runs */
-	uint32_t loaded;                                       /* modules, into the base */
-	file_list asked;                                       /* modules, whatever came of it */
+	struct chunk_ref *free_refs[FACTS_ROOM_CLASSES]; /* linked through their first chunk */
+	struct chunk *free_chunks;                       /* linked through their first object */
+	struct module_summaries *summaries;              /* shared with other analyses */
+	struct module_making *making;                    /* an imported body runs */
+	uint32_t loaded;                                 /* modules, into the base */
+	file_list asked;                                 /* modules, whatever came of it */
 	uint32_t stamps;
 	uint32_t steps, budget; /* of this root */
 	uint32_t last_step;     /* what is found by then is worth something to a body only */
@@ -352,6 +354,10 @@ void state_promote(struct analysis *a, struct state *state);
 /* An object becomes part of the base. */
 void base_put(struct analysis *a, object_id id, struct object *object);
 bool state_join(struct analysis *a, struct state *into, struct state *from);
+/* The next object beside the base, in the order of their ids. */
+bool state_next(const struct state *state, struct state_place *place);
+/* Leaves only what has the round among the marks. */
+void state_keep_marked(struct analysis *a, struct state *state, uint32_t round);
 const struct object *object_read(const struct state *state, object_id id);
 /* Items of a dict stand apart from the attributes of an instance that is one. */
 uint32_t item_key(const struct analysis *a, object_id owner, object_id key);
@@ -362,7 +368,7 @@ object_id key_constant(const struct analysis *a, object_id owner, uint32_t key);
 struct object *object_write(struct analysis *a, struct state *state, object_id id);
 /* Empties it: the site made a new one. */
 struct object *object_renew(struct analysis *a, struct state *state, object_id id);
-void object_drop(struct state *state, object_id id);
+void object_drop(struct analysis *a, struct state *state, object_id id);
 bool object_exists(const struct state *state, object_id id);
 value_id field_get(const struct object *object, uint32_t key);
 void field_set(struct analysis *a, struct object *object, uint32_t key, value_id value);

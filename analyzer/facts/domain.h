@@ -192,9 +192,18 @@ struct context {
 	uint64_t rounds; /* loops that went on to another round, as bits */
 };
 
-struct state_entry {
-	object_id id;
-	struct object *object;
+enum { CHUNK_OBJECTS = 16 }; /* ids, of which a state has some */
+
+/* Objects with neighbouring ids, shared between states like the objects. */
+struct chunk {
+	uint32_t stamp; /* of the state that may write it in place */
+	uint32_t held;  /* which ids, as bits */
+	struct object *at[CHUNK_OBJECTS];
+};
+
+struct chunk_ref {
+	uint32_t number; /* of the first id, over CHUNK_OBJECTS */
+	struct chunk *chunk;
 };
 
 /* What module bodies made: the same in every state that has not changed it. */
@@ -209,8 +218,18 @@ struct state {
 	uint8_t modes;     /* set of mode_bits */
 	uint32_t mode_set; /* the statement of the running function that last set them */
 	bool reachable;
-	uint32_t count, room;
-	struct state_entry *entries; /* beside the base; sorted by id */
+	uint32_t count; /* objects beside the base */
+	uint32_t chunk_count, room;
+	struct chunk_ref *chunks; /* by number */
+};
+
+/* An object of a state: all of them by id, by asking for the next. */
+struct state_place {
+	uint32_t chunk;
+	uint32_t left; /* bits of the chunk, those before taken away */
+	bool began;
+	object_id id;
+	struct object *object;
 };
 
 enum {                             /* key spaces of one object apart */

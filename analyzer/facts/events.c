@@ -110,13 +110,12 @@ static enum holder_kind holder_kind_of(struct analysis *a, const struct state *s
 
 static bool lies_in_dict(struct analysis *a, const struct state *state, object_id holder)
 {
-	for (uint32_t i = 0; i < state->count; i++) {
-		object_id id = state->entries[i].id;
+	for (struct state_place at = {0}; state_next(state, &at);) {
 		value_id contents;
 
-		if (container_kind(a, state, id) != OBJECT_DICT)
+		if (container_kind(a, state, at.id) != OBJECT_DICT)
 			continue;
-		contents = contents_of(a, state->entries[i].object);
+		contents = contents_of(a, at.object);
 		if (value_has(a, contents, holder))
 			return true;
 	}
@@ -141,9 +140,9 @@ static void name_holder(struct analysis *a, struct activation *act, const struct
 			return;
 		}
 	}
-	for (uint32_t i = 0; i < state->count; i++) {
-		const struct object *o = state->entries[i].object;
-		enum object_kind kind = def_of(a, state->entries[i].id)->kind;
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const struct object *o = at.object;
+		enum object_kind kind = def_of(a, at.id)->kind;
 
 		if (kind != OBJECT_INSTANCE && kind != OBJECT_NAMESPACE)
 			continue;
@@ -176,9 +175,9 @@ static bool has_functions(const struct analysis *a, value_id value)
 /* Is it a function's default argument, made once with the function? */
 static bool is_default_argument(struct analysis *a, const struct state *state, object_id holder)
 {
-	for (uint32_t i = 0; i < state->count; i++)
-		if (def_of(a, state->entries[i].id)->kind == OBJECT_FUNCTION &&
-		    value_has(a, contents_of(a, state->entries[i].object), holder))
+	for (struct state_place at = {0}; state_next(state, &at);)
+		if (def_of(a, at.id)->kind == OBJECT_FUNCTION &&
+		    value_has(a, contents_of(a, at.object), holder))
 			return true;
 	return false;
 }
@@ -245,8 +244,8 @@ static bool is_local_to_pass(struct analysis *a, struct activation *act, const s
 /* One of several in a container that drops the oldest. */
 static bool lies_in_ring(struct analysis *a, const struct state *state, object_id holder)
 {
-	for (uint32_t i = 0; i < state->count; i++) {
-		const struct object *o = state->entries[i].object;
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const struct object *o = at.object;
 		value_id contents;
 
 		if (!(o->flags & O_BOUNDED))
@@ -327,13 +326,13 @@ static bool reaches_container(struct analysis *a, const struct state *state, val
 static bool are_of_one(struct analysis *a, const struct state *state, object_id holder,
                        object_id id)
 {
-	for (uint32_t i = 0; i < state->count; i++) {
-		const object_id whole = state->entries[i].id;
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const object_id whole = at.id;
 		value_id contents;
 
 		if (!is_plural(container_kind(a, state, whole)))
 			continue;
-		contents = contents_of(a, state->entries[i].object);
+		contents = contents_of(a, at.object);
 		if (value_has(a, contents, holder) &&
 		    (whole.n / 2 == id.n / 2 || value_has(a, contents, id)))
 			return true;
@@ -358,13 +357,14 @@ static bool is_copied(struct analysis *a, const struct activation *act, const st
 {
 	const value_id held = contents_of(a, object_read(state, holder));
 
-	for (uint32_t i = 0; is_older(kept) && i < state->count; i++) {
-		object_id id = state->entries[i].id;
+	if (!is_older(kept))
+		return false;
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const object_id id = at.id;
 
 		if (id.n / 2 == holder.n / 2 || !is_plural(container_kind(a, state, id)) ||
 		    is_outlived(a, act, inst, holder, id) ||
-		    !value_has(a, tensors_in(a, state, state->entries[i].object->elements, 2),
-		               kept))
+		    !value_has(a, tensors_in(a, state, at.object->elements, 2), kept))
 			continue;
 		if (!reaches_container(a, state, value, id, 3) &&
 		    !reaches_container(a, state, held, id, 1) && !are_of_one(a, state, holder, id))

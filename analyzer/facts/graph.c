@@ -411,14 +411,14 @@ static void mark_holders(struct analysis *a, struct state *state, const struct r
 
 	for (uint32_t i = 0; i < reach->ids.count; i++)
 		a->marks[reach->ids.at[i].n] = round;
-	for (uint32_t i = 0; i < state->count; i++) {
-		const object_id id = state->entries[i].id;
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const object_id id = at.id;
 		value_id held;
 		const struct value *v;
 
 		if (!is_plural(def_of(a, id)->kind))
 			continue;
-		held = tensors_in(a, state, state->entries[i].object->elements, 2);
+		held = tensors_in(a, state, at.object->elements, 2);
 		v = value_get(a, held);
 		for (uint32_t k = 0; k < v->count; k++)
 			if (is_older(v->refs[k]) && a->marks[v->refs[k].n] == round) {

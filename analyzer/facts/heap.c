@@ -6,7 +6,7 @@
 
 static const struct object no_object;
 
-enum { SMALLEST_ROOM = 16 };
+enum { SMALLEST_ROOM = 8 };
 
 static unsigned room_class(uint32_t room)
 {
@@ -17,34 +17,52 @@ static unsigned room_class(uint32_t room)
 	return class;
 }
 
-/* Arrays of entries come and go with states: freed ones are kept by size. */
-static struct state_entry *entries_take(struct analysis *a, uint32_t wanted, uint32_t *room)
+/* Lists of chunks come and go with states: freed ones are kept by size. */
+static struct chunk_ref *refs_take(struct analysis *a, uint32_t wanted, uint32_t *room)
 {
 	const unsigned class = room_class(wanted);
-	struct state_entry *entries = a->free_entries[class];
+	struct chunk_ref *refs = a->free_refs[class];
 
 	*room = (uint32_t)SMALLEST_ROOM << class;
-	if (entries)
-		a->free_entries[class] = (struct state_entry *)(void *)entries[0].object;
+	if (refs)
+		a->free_refs[class] = (struct chunk_ref *)(void *)refs[0].chunk;
 	else
-		entries = arena_array(a->heap, struct state_entry, *room);
-	return entries;
+		refs = arena_array(a->heap, struct chunk_ref, *room);
+	return refs;
 }
 
-static void entries_give(struct analysis *a, struct state_entry *entries, uint32_t room)
+static void refs_give(struct analysis *a, struct chunk_ref *refs, uint32_t room)
 {
 	const unsigned class = room_class(room);
 
-	if (!entries)
+	if (!refs)
 		return;
-	entries[0].object = (struct object *)(void *)a->free_entries[class];
-	a->free_entries[class] = entries;
+	refs[0].chunk = (struct chunk *)(void *)a->free_refs[class];
+	a->free_refs[class] = refs;
+}
+
+static struct chunk *chunk_take(struct analysis *a)
+{
+	struct chunk *chunk = a->free_chunks;
+
+	if (chunk)
+		a->free_chunks = (struct chunk *)(void *)chunk->at[0];
+	else
+		chunk = arena_new(a->heap, struct chunk);
+	return chunk;
+}
+
+static void chunk_give(struct analysis *a, struct chunk *chunk)
+{
+	chunk->at[0] = (struct object *)(void *)a->free_chunks;
+	a->free_chunks = chunk;
 }
 
 void heap_switch(struct analysis *a, struct arena *heap)
 {
 	a->heap = heap;
-	memset(a->free_entries, 0, sizeof(a->free_entries));
+	a->free_chunks = NULL;
+	memset(a->free_refs, 0, sizeof(a->free_refs));
 }
 
 struct state *state_new(struct analysis *a)
@@ -63,9 +81,9 @@ struct state *state_copy(struct analysis *a, struct state *state)
 	struct state *copy = arena_new(a->heap, struct state);
 
 	*copy = *state;
-	copy->entries = entries_take(a, state->count + 4, &copy->room);
-	if (state->count)
-		memcpy(copy->entries, state->entries, state->count * sizeof(*copy->entries));
+	copy->chunks = refs_take(a, state->chunk_count + 2, &copy->room);
+	if (state->chunk_count)
+		memcpy(copy->chunks, state->chunks, state->chunk_count * sizeof(*copy->chunks));
 	copy->stamp = ++a->stamps;
 	state->stamp = ++a->stamps; /* what both share may be written by neither */
 	return copy;
@@ -73,9 +91,12 @@ struct state *state_copy(struct analysis *a, struct state *state)
 
 void state_release(struct analysis *a, struct state *state)
 {
-	entries_give(a, state->entries, state->room);
-	state->entries = NULL;
-	state->count = state->room = 0;
+	for (uint32_t i = 0; i < state->chunk_count; i++)
+		if (state->chunks[i].chunk->stamp == state->stamp)
+			chunk_give(a, state->chunks[i].chunk);
+	refs_give(a, state->chunks, state->room);
+	state->chunks = NULL;
+	state->count = state->chunk_count = state->room = 0;
 }
 
 static void base_make_room(struct analysis *a)
@@ -101,21 +122,41 @@ void base_put(struct analysis *a, object_id id, struct object *object)
 void state_promote(struct analysis *a, struct state *state)
 {
 	base_make_room(a);
-	for (uint32_t i = 0; i < state->count; i++)
-		a->base.at[state->entries[i].id.n] = state->entries[i].object;
-	state->count = 0;
+	for (struct state_place p = {0}; state_next(state, &p);)
+		a->base.at[p.id.n] = p.object;
+	state->count = state->chunk_count = 0;
 	state->stamp = ++a->stamps;
 }
 
-/* The entry's place, or where it would be inserted. */
-static uint32_t state_place(const struct state *state, object_id id)
+bool state_next(const struct state *state, struct state_place *place)
 {
-	uint32_t low = 0, high = state->count;
+	const struct chunk_ref *ref;
+	uint32_t at;
+
+	if (place->left == 0) {
+		place->chunk += place->began;
+		if (place->chunk >= state->chunk_count)
+			return false;
+		place->began = true;
+		place->left = state->chunks[place->chunk].chunk->held;
+	}
+	ref = &state->chunks[place->chunk];
+	at = (uint32_t)__builtin_ctz(place->left);
+	place->left &= place->left - 1;
+	place->id.n = ref->number * CHUNK_OBJECTS + at;
+	place->object = ref->chunk->at[at];
+	return true;
+}
+
+/* The chunk's place, or where it would be inserted. */
+static uint32_t chunk_place(const struct state *state, uint32_t number)
+{
+	uint32_t low = 0, high = state->chunk_count;
 
 	while (low < high) {
-		uint32_t middle = (low + high) / 2;
+		const uint32_t middle = (low + high) / 2;
 
-		if (state->entries[middle].id.n < id.n)
+		if (state->chunks[middle].number < number)
 			low = middle + 1;
 		else
 			high = middle;
@@ -123,13 +164,26 @@ static uint32_t state_place(const struct state *state, object_id id)
 	return low;
 }
 
+static bool has_chunk(const struct state *state, uint32_t place, uint32_t number)
+{
+	return place < state->chunk_count && state->chunks[place].number == number;
+}
+
+static uint32_t bit_of(object_id id)
+{
+	return 1U << id.n % CHUNK_OBJECTS;
+}
+
 static struct object *entry_find(const struct state *state, object_id id)
 {
-	uint32_t place = state_place(state, id);
+	const uint32_t number = id.n / CHUNK_OBJECTS;
+	const uint32_t place = chunk_place(state, number);
+	const struct chunk *chunk;
 
-	return place < state->count && state->entries[place].id.n == id.n
-	               ? state->entries[place].object
-	               : NULL;
+	if (!has_chunk(state, place, number))
+		return NULL;
+	chunk = state->chunks[place].chunk;
+	return chunk->held & bit_of(id) ? chunk->at[id.n % CHUNK_OBJECTS] : NULL;
 }
 
 static struct object *base_find(const struct state *state, object_id id)
@@ -144,28 +198,56 @@ static struct object *state_find(const struct state *state, object_id id)
 	return object ? object : base_find(state, id);
 }
 
-static void state_put(struct analysis *a, struct state *state, object_id id, struct object *object)
+static void chunk_insert(struct analysis *a, struct state *state, uint32_t place,
+                         struct chunk_ref ref)
 {
-	uint32_t place = state_place(state, id);
-
-	if (place < state->count && state->entries[place].id.n == id.n) {
-		state->entries[place].object = object;
-		return;
-	}
-	if (state->count == state->room) {
+	if (state->chunk_count == state->room) {
 		uint32_t room;
-		struct state_entry *entries = entries_take(a, state->count + 1, &room);
+		struct chunk_ref *chunks = refs_take(a, state->chunk_count + 1, &room);
 
-		if (state->count)
-			memcpy(entries, state->entries, state->count * sizeof(*entries));
-		entries_give(a, state->entries, state->room);
-		state->entries = entries;
+		if (state->chunk_count)
+			memcpy(chunks, state->chunks, state->chunk_count * sizeof(*chunks));
+		refs_give(a, state->chunks, state->room);
+		state->chunks = chunks;
 		state->room = room;
 	}
-	memmove(state->entries + place + 1, state->entries + place,
-	        (state->count - place) * sizeof(*state->entries));
-	state->entries[place] = (struct state_entry){id, object};
-	state->count++;
+	memmove(state->chunks + place + 1, state->chunks + place,
+	        (state->chunk_count - place) * sizeof(*state->chunks));
+	state->chunks[place] = ref;
+	state->chunk_count++;
+}
+
+/* A chunk of the state's own. */
+static struct chunk *chunk_write(struct analysis *a, struct state *state, uint32_t place)
+{
+	struct chunk_ref *ref = &state->chunks[place];
+	struct chunk *own;
+
+	if (ref->chunk->stamp == state->stamp)
+		return ref->chunk;
+	own = chunk_take(a);
+	*own = *ref->chunk;
+	own->stamp = state->stamp;
+	ref->chunk = own;
+	return own;
+}
+
+static void state_put(struct analysis *a, struct state *state, object_id id, struct object *object)
+{
+	const uint32_t number = id.n / CHUNK_OBJECTS;
+	const uint32_t place = chunk_place(state, number);
+	struct chunk *chunk;
+
+	if (!has_chunk(state, place, number)) {
+		chunk = chunk_take(a);
+		chunk->stamp = state->stamp;
+		chunk->held = 0;
+		chunk_insert(a, state, place, (struct chunk_ref){number, chunk});
+	}
+	chunk = chunk_write(a, state, place);
+	state->count += (chunk->held & bit_of(id)) == 0;
+	chunk->held |= bit_of(id);
+	chunk->at[id.n % CHUNK_OBJECTS] = object;
 }
 
 const struct object *object_read(const struct state *state, object_id id)
@@ -175,15 +257,62 @@ const struct object *object_read(const struct state *state, object_id id)
 	return object ? object : &no_object;
 }
 
-void object_drop(struct state *state, object_id id)
+static uint32_t count_bits(uint32_t bits)
 {
-	uint32_t place = state_place(state, id);
+	return (uint32_t)__builtin_popcount(bits);
+}
 
-	if (place >= state->count || state->entries[place].id.n != id.n)
+static void chunk_keep(struct analysis *a, struct state *state, uint32_t place, uint32_t kept)
+{
+	struct chunk *chunk = state->chunks[place].chunk;
+
+	if (chunk->held == kept)
 		return;
-	memmove(state->entries + place, state->entries + place + 1,
-	        (state->count - place - 1) * sizeof(*state->entries));
-	state->count--;
+	state->count -= count_bits(chunk->held) - count_bits(kept);
+	chunk_write(a, state, place)->held = kept;
+}
+
+static void drop_empty_chunks(struct analysis *a, struct state *state)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < state->chunk_count; i++) {
+		struct chunk *chunk = state->chunks[i].chunk;
+
+		if (chunk->held)
+			state->chunks[kept++] = state->chunks[i];
+		else if (chunk->stamp == state->stamp)
+			chunk_give(a, chunk);
+	}
+	state->chunk_count = kept;
+}
+
+void object_drop(struct analysis *a, struct state *state, object_id id)
+{
+	const uint32_t number = id.n / CHUNK_OBJECTS;
+	const uint32_t place = chunk_place(state, number);
+
+	if (!has_chunk(state, place, number))
+		return;
+	chunk_keep(a, state, place, state->chunks[place].chunk->held & ~bit_of(id));
+	drop_empty_chunks(a, state);
+}
+
+void state_keep_marked(struct analysis *a, struct state *state, uint32_t round)
+{
+	for (uint32_t i = 0; i < state->chunk_count; i++) {
+		const struct chunk_ref *ref = &state->chunks[i];
+		uint32_t kept = 0;
+
+		for (uint32_t left = ref->chunk->held; left; left &= left - 1) {
+			const uint32_t at = (uint32_t)__builtin_ctz(left);
+
+			if (a->marks[ref->number * CHUNK_OBJECTS + at] == round)
+				kept |= 1U << at;
+		}
+		chunk_keep(a, state, i, kept);
+	}
+	drop_empty_chunks(a, state);
 }
 
 bool object_exists(const struct state *state, object_id id)
@@ -406,77 +535,101 @@ static void join_object(struct analysis *a, struct object *into, const struct ob
 }
 
 /* The object that is one of both states' `id` becomes what either can be. */
-static bool join_at(struct analysis *a, struct state *into, uint32_t place,
+static bool join_at(struct analysis *a, struct state *into, object_id id, const struct object *mine,
                     const struct object *from)
 {
-	const struct object *mine = into->entries[place].object;
-
 	if (mine == from || object_covers(a, mine, from))
 		return false;
-	join_object(a, object_write(a, into, into->entries[place].id), from);
+	join_object(a, object_write(a, into, id), from);
 	return true;
 }
 
-static bool is_new_to(const struct state *into, const struct state *from, uint32_t i, uint32_t j)
+/* What only `from` has starts as the base has it. */
+static bool join_new(struct analysis *a, struct state *into, object_id id, struct object *object)
 {
-	return j == into->count || from->entries[i].id.n < into->entries[j].id.n;
+	struct object *base = base_find(into, id);
+
+	state_put(a, into, id, base ? base : object);
+	if (base)
+		join_at(a, into, id, base, object);
+	return true;
 }
 
-/* Makes room in `into` for what only `from` has; those start as the base has them. */
-static bool join_places(struct analysis *a, struct state *into, const struct state *from)
+static bool join_chunk(struct analysis *a, struct state *into, const struct state *from,
+                       uint32_t number, const struct chunk *mine, const struct chunk *other)
 {
-	struct state_entry *entries;
-	uint32_t room, n = 0, i = 0, j = 0, missing = 0;
+	const uint32_t had = mine ? mine->held : 0, has = other ? other->held : 0;
+	bool grew = false;
 
-	for (i = 0; i < from->count; i++) {
-		while (j < into->count && into->entries[j].id.n < from->entries[i].id.n)
-			j++;
-		missing += is_new_to(into, from, i, j);
-	}
-	if (missing == 0)
-		return false;
-	entries = entries_take(a, into->count + missing, &room);
-	for (i = j = 0; i < from->count || j < into->count;) {
-		if (i < from->count && is_new_to(into, from, i, j)) {
-			entries[n] = from->entries[i++];
-			if (base_find(into, entries[n].id))
-				entries[n].object = base_find(into, entries[n].id);
-			n++;
+	for (uint32_t left = had | has; left; left &= left - 1) {
+		const uint32_t at = (uint32_t)__builtin_ctz(left), bit = 1U << at;
+		const object_id id = {number * CHUNK_OBJECTS + at};
+		const struct object *object;
+
+		if ((had & bit) == 0) {
+			grew |= join_new(a, into, id, other->at[at]);
 			continue;
 		}
-		if (i < from->count && from->entries[i].id.n == into->entries[j].id.n)
-			i++;
-		entries[n++] = into->entries[j++];
+		object = has & bit ? other->at[at] : base_find(from, id);
+		if (object)
+			grew |= join_at(a, into, id, mine->at[at], object);
 	}
-	entries_give(a, into->entries, into->room);
-	into->entries = entries;
-	into->count = n;
-	into->room = room;
+	return grew;
+}
+
+/* Chunks that only `from` has, and none of whose objects the base has, are shared. */
+static bool can_share(const struct state *from, struct chunk_ref ref)
+{
+	for (uint32_t left = ref.chunk->held; left; left &= left - 1) {
+		const object_id id = {ref.number * CHUNK_OBJECTS + (uint32_t)__builtin_ctz(left)};
+
+		if (base_find(from, id))
+			return false;
+	}
 	return true;
+}
+
+static bool join_chunks(struct analysis *a, struct state *into, const struct state *from)
+{
+	uint32_t i = 0;
+	bool grew = false;
+
+	for (uint32_t j = 0; i < from->chunk_count || j < into->chunk_count;) {
+		const struct chunk_ref *mine = j < into->chunk_count ? &into->chunks[j] : NULL;
+		const struct chunk_ref *other = i < from->chunk_count ? &from->chunks[i] : NULL;
+
+		if (!mine || (other && other->number < mine->number)) {
+			if (can_share(from, *other)) {
+				chunk_insert(a, into, j, *other);
+				into->count += count_bits(other->chunk->held);
+				grew = true;
+			} else {
+				grew |= join_chunk(a, into, from, other->number, NULL,
+				                   other->chunk);
+			}
+			i++;
+		} else if (!other || mine->number < other->number) {
+			grew |= join_chunk(a, into, from, mine->number, mine->chunk, NULL);
+		} else {
+			if (mine->chunk != other->chunk)
+				grew |= join_chunk(a, into, from, mine->number, mine->chunk,
+				                   other->chunk);
+			i++;
+		}
+		j++;
+	}
+	return grew;
 }
 
 bool state_join(struct analysis *a, struct state *into, struct state *from)
 {
 	bool grew = (into->modes | from->modes) != into->modes;
-	uint32_t i = 0;
 
 	into->modes |= from->modes;
 	if (into->mode_set == 0)
 		into->mode_set = from->mode_set;
 	from->stamp = ++a->stamps; /* its objects may now be shared */
-	grew |= join_places(a, into, from);
-	for (uint32_t j = 0; j < into->count; j++) {
-		const object_id id = into->entries[j].id;
-		const struct object *other;
-
-		while (i < from->count && from->entries[i].id.n < id.n)
-			i++;
-		other = i < from->count && from->entries[i].id.n == id.n ? from->entries[i].object
-		                                                         : base_find(from, id);
-		if (other)
-			grew |= join_at(a, into, j, other);
-	}
-	return grew;
+	return join_chunks(a, into, from) || grew;
 }
 
 /* Which sites' newest instances become older ones. */
@@ -499,10 +652,9 @@ static bool ages(const struct analysis *a, const struct def *def, struct aging a
 	}
 }
 
-static void rename_object(struct analysis *a, struct state *state, uint32_t place,
-                          const uint64_t *aged)
+static void rename_object(struct analysis *a, struct state *state, object_id id,
+                          const struct object *o, const uint64_t *aged)
 {
-	const struct object *o = state->entries[place].object;
 	bool changed = value_older(a, o->of, aged).n != o->of.n ||
 	               value_older(a, o->with, aged).n != o->with.n ||
 	               value_older(a, o->elements, aged).n != o->elements.n ||
@@ -514,7 +666,7 @@ static void rename_object(struct analysis *a, struct state *state, uint32_t plac
 		changed = value_older(a, o->fields[i].value, aged).n != o->fields[i].value.n;
 	if (!changed)
 		return;
-	w = object_write(a, state, state->entries[place].id);
+	w = object_write(a, state, id);
 	w->of = value_older(a, w->of, aged);
 	w->with = value_older(a, w->with, aged);
 	w->elements = value_older(a, w->elements, aged);
@@ -528,8 +680,8 @@ static void rename_object(struct analysis *a, struct state *state, uint32_t plac
 static void judge_aged(struct analysis *a, const struct state *state, const uint64_t *aged,
                        struct aging aging)
 {
-	for (uint32_t i = 0; i < state->count; i++) {
-		object_id id = state->entries[i].id;
+	for (struct state_place p = {0}; state_next(state, &p);) {
+		const object_id id = p.id;
 		const struct def *def = def_of(a, id);
 		const bool inner = is_older(id) && !object_exists(state, newest_of(id)) &&
 		                   made_inside(a, def, aging.context, aging.loop);
@@ -543,26 +695,32 @@ static void judge_aged(struct analysis *a, const struct state *state, const uint
 	}
 }
 
+static bool is_aged(const uint64_t *aged, object_id id)
+{
+	return aged[id.n / 128] >> (id.n / 2 % 64) & 1;
+}
+
+/* The older instances have their place beside the newest one's. */
 static void merge_aged(struct analysis *a, struct state *state, const uint64_t *aged)
 {
-	struct state old = *state;
+	for (uint32_t i = 0; i < state->chunk_count; i++) {
+		const struct chunk_ref ref = state->chunks[i];
+		const uint32_t newest = ref.chunk->held & 0x55555555U;
 
-	state->count = 0;
-	state->entries = entries_take(a, old.count + 1, &state->room);
-	for (uint32_t i = 0; i < old.count; i++) {
-		struct state_entry entry = old.entries[i];
-		uint32_t def = entry.id.n / 2;
-		bool moves = !is_older(entry.id) && (aged[def / 64] >> (def % 64) & 1);
-		bool has_older = moves && i + 1 < old.count &&
-		                 old.entries[i + 1].id.n == older_of(entry.id).n;
+		for (uint32_t left = newest; left; left &= left - 1) {
+			const uint32_t at = (uint32_t)__builtin_ctz(left);
+			const object_id id = {ref.number * CHUNK_OBJECTS + at};
 
-		if (moves)
-			entry.id = older_of(entry.id);
-		state->entries[state->count++] = entry;
-		if (has_older)
-			join_object(a, object_write(a, state, entry.id), old.entries[++i].object);
+			if (!is_aged(aged, id))
+				continue;
+			if (ref.chunk->held & bit_of(older_of(id)))
+				join_object(a, object_write(a, state, older_of(id)),
+				            ref.chunk->at[at]);
+			else
+				state_put(a, state, older_of(id), ref.chunk->at[at]);
+			chunk_keep(a, state, i, state->chunks[i].chunk->held & ~bit_of(id));
+		}
 	}
-	entries_give(a, old.entries, old.room);
 }
 
 static void age(struct analysis *a, struct state *state, struct aging aging)
@@ -570,8 +728,8 @@ static void age(struct analysis *a, struct state *state, struct aging aging)
 	uint64_t *aged = arena_array(a->heap, uint64_t, a->defs.count / 64 + 1);
 	bool any = false;
 
-	for (uint32_t i = 0; i < state->count; i++) {
-		object_id id = state->entries[i].id;
+	for (struct state_place p = {0}; state_next(state, &p);) {
+		const object_id id = p.id;
 
 		if (!is_older(id) && ages(a, def_of(a, id), aging)) {
 			aged[id.n / 128] |= (uint64_t)1 << (id.n / 2 % 64);
@@ -584,8 +742,8 @@ static void age(struct analysis *a, struct state *state, struct aging aging)
 	if (a->top) /* a generator goes on after it has given a value */
 		a->top->yielded =
 		        value_join(a, a->top->yielded, value_older(a, a->top->yielded, aged));
-	for (uint32_t i = 0; i < state->count; i++)
-		rename_object(a, state, i, aged);
+	for (struct state_place p = {0}; state_next(state, &p);)
+		rename_object(a, state, p.id, p.object, aged);
 	merge_aged(a, state, aged);
 }
 

@@ -340,13 +340,13 @@ static bool holds(struct analysis *a, const struct state *state, value_id value,
 static bool outlives_call(struct analysis *a, const struct state *state, object_id holder,
                           context_id context)
 {
-	for (uint32_t i = 0; i < state->count; i++) {
-		const struct def *def = def_of(a, state->entries[i].id);
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const struct def *def = def_of(a, at.id);
 
 		if ((def->kind == OBJECT_FRAME && def->context.n == context.n) ||
 		    made_inside(a, def, context, (loop_id){0}))
 			continue;
-		if (holds(a, state, contents_of(a, state->entries[i].object), holder, 1))
+		if (holds(a, state, contents_of(a, at.object), holder, 1))
 			return true;
 	}
 	return false;
@@ -395,9 +395,9 @@ static bool outlives_round(struct analysis *a, const struct activation *act,
 	const object_id variables =
 	        act->func->kind == FUNC_MODULE ? namespace_object(a, act->file) : act->frame;
 
-	for (uint32_t i = 0; i < state->count; i++) {
-		const object_id id = state->entries[i].id;
-		const struct object *o = state->entries[i].object;
+	for (struct state_place at = {0}; state_next(state, &at);) {
+		const object_id id = at.id;
+		const struct object *o = at.object;
 
 		if (id.n == variables.n) {
 			if (variable_keeps(a, act, loop, o, holder))

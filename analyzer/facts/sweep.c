@@ -53,12 +53,9 @@ static void sweep_roots(struct sweep *sweep)
 	}
 	for (uint32_t i = 0; i < a->pinned.count; i++)
 		sweep_root(sweep, a->pinned.at[i]);
-	for (uint32_t i = 0; i < state->count; i++) {
-		const object_id id = state->entries[i].id;
-
-		if (def_of(a, id)->kind == OBJECT_NAMESPACE || base_has(state->base, id))
-			sweep_root(sweep, id);
-	}
+	for (struct state_place p = {0}; state_next(state, &p);)
+		if (def_of(a, p.id)->kind == OBJECT_NAMESPACE || base_has(state->base, p.id))
+			sweep_root(sweep, p.id);
 }
 
 static void sweep_object(struct sweep *sweep, const struct object *o)
@@ -88,19 +85,15 @@ static void make_room(struct analysis *a)
 void state_sweep(struct analysis *a, struct state *state)
 {
 	struct sweep sweep = {a, state, marks_begin(a)};
-	uint32_t kept = 0;
 
 	make_room(a);
-	for (uint32_t i = 0; i < state->count; i++)
-		a->places[state->entries[i].id.n] = (struct swept_place){sweep.round, i};
+	for (struct state_place p = {0}; state_next(state, &p);)
+		a->places[p.id.n] = (struct swept_place){sweep.round, p.object};
 	sweep_roots(&sweep);
 	while (a->walk.count > 0) {
 		const object_id id = a->walk.at[--a->walk.count];
 
-		sweep_object(&sweep, state->entries[a->places[id.n].place].object);
+		sweep_object(&sweep, a->places[id.n].object);
 	}
-	for (uint32_t i = 0; i < state->count; i++)
-		if (a->marks[state->entries[i].id.n] == sweep.round)
-			state->entries[kept++] = state->entries[i];
-	state->count = kept;
+	state_keep_marked(a, state, sweep.round);
 }

@@ -18,8 +18,8 @@ static value_id do_const(struct analysis *a, const struct ir_inst *inst)
 }
 
 /* A method that was only looked up to be called is gone with the call. */
-static void drop_methods(const struct analysis *a, const struct activation *act,
-                         struct state *state, uint32_t looked_up)
+static void drop_methods(struct analysis *a, const struct activation *act, struct state *state,
+                         uint32_t looked_up)
 {
 	const struct value *v = value_get(a, act->temps[looked_up]);
 
@@ -30,7 +30,7 @@ static void drop_methods(const struct analysis *a, const struct activation *act,
 
 		if (def->kind == OBJECT_BOUND && def->inst == looked_up &&
 		    def->context.n == act->context.n && !is_older(v->refs[i]))
-			object_drop(state, v->refs[i]);
+			object_drop(a, state, v->refs[i]);
 	}
 	act->temps[looked_up] = (value_id){0};
 }
