@@ -616,6 +616,10 @@ value_id apply_binary(struct analysis *a, struct activation *act, struct state *
 value_id definition_handed_back(struct analysis *a, const struct state *state, struct call call,
                                 const struct project_file *file, const struct ir_func *func);
 
+/* `@decorator` above a definition, of which nothing is known but that: what it makes is taken for
+ * the function or class. */
+bool is_decoration(const struct analysis *a, const struct activation *act, struct call call);
+
 /* models.c: what the configuration says of functions; 0: nothing */
 unsigned model_of_function(const struct analysis *a, object_id function);
 unsigned model_of_external(const struct analysis *a, object_id external);

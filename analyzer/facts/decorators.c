@@ -172,3 +172,19 @@ value_id definition_handed_back(struct analysis *a, const struct state *state, s
 	                     NULL));
 	return is_definition(a, given) ? given : none;
 }
+
+bool is_decoration(const struct analysis *a, const struct activation *act, struct call call)
+{
+	const struct value *v = call.count == 1 ? value_get(a, call.at[0].value) : NULL;
+	const struct ir_inst *inst = call.inst ? inst_at(act, call.inst) : NULL;
+	enum ir_op made_by;
+
+	if (!v || v->count != 1 || !inst || inst->op != OP_call || inst->nargs != 2)
+		return false;
+	made_by = (enum ir_op)inst_at(act, ir_args(act->func, inst)[1].value.n)->op;
+	return made_by == OP_function || made_by == OP_class || made_by == OP_call
+	               ? def_of(a, v->refs[0])->kind == OBJECT_FUNCTION ||
+	                         def_of(a, v->refs[0])->kind == OBJECT_CLASS ||
+	                         def_of(a, v->refs[0])->kind == OBJECT_WRAPPER
+	               : false;
+}

@@ -313,6 +313,9 @@ static value_id apply_effect(struct effect *e)
 	case API_NUMBER:
 		return effect_number(e);
 	case API_NONE:
+		if (is_decoration(e->a, e->act, e->call))
+			return e->call.at[0].value;
+		break;
 	case API_ZERO_GRAD:
 	case API_SAVES_FOR_BACKWARD:
 	case API_SYNC:
