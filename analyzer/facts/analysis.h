@@ -204,6 +204,8 @@ struct analysis {
 	struct arena *heap;               /* states and what else one root needs */
 	VEC(const struct value *) values; /* each stays where it is */
 	struct id_table value_index;
+	value_id *singles; /* by object id: the value that is that and nothing else */
+	uint32_t single_room;
 	struct join_cached *join_cache;
 	struct method_cached *methods;
 	struct ancestor_cached *ancestors;
@@ -341,6 +343,8 @@ const struct api_entry *method_entry(struct analysis *a, const char *class_name,
 /* Is the class the other one, or derived from it? */
 bool class_is_a(struct analysis *a, const char *class_name, const char *ancestor);
 object_id external_object(struct analysis *a, sym_id dotted);
+/* Is it a class that the tables know? */
+bool is_class_outside(struct analysis *a, object_id external);
 
 /* heap.c */
 /* Where states are made from now on. */

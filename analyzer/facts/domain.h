@@ -153,6 +153,8 @@ struct def {
 	sym_id name;
 	const struct api_entry *api;
 	enum api_mode mode; /* WRAPPER, SCOPE */
+	bool class_asked;   /* EXTERNAL: whether it is a class is known */
+	bool is_class;
 	/* gathered over the whole analysis */
 	uint32_t tensor_seen;
 	uint32_t backward_sites; /* which backwards went through it, as bits */

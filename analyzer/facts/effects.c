@@ -426,7 +426,7 @@ value_id call_external(struct analysis *a, struct activation *act, struct state 
 		return array_of_objects(a, act, state, call, name);
 	if (def->api)
 		return apply_api(a, act, state, call, def->api);
-	if (api_class_find(name, strlen(name)) || model_of_class(a, external)) {
+	if (is_class_outside(a, external) || model_of_class(a, external)) {
 		struct effect effect = {a, act, state, call, NULL};
 
 		effect.call.part = 0;

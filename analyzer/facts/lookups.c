@@ -71,6 +71,20 @@ object_id external_object(struct analysis *a, sym_id dotted)
 	return cached->id;
 }
 
+bool is_class_outside(struct analysis *a, object_id external)
+{
+	struct def *def = def_of(a, external);
+	size_t length;
+	const char *name;
+
+	if (!def->class_asked) {
+		name = intern_chars(a->names, def->name, &length);
+		def->class_asked = true;
+		def->is_class = api_class_find(name, length) != NULL;
+	}
+	return def->is_class;
+}
+
 static const struct {
 	const char *name;
 	enum object_kind kind;

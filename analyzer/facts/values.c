@@ -117,9 +117,24 @@ value_id value_flags(struct analysis *a, uint32_t flags)
 	return value_intern(a, flags, NULL, 0);
 }
 
+static void singles_grow(struct analysis *a)
+{
+	const uint32_t room = a->defs.count * 4;
+	value_id *singles = arena_array(a->arena, value_id, room);
+
+	if (a->single_room)
+		memcpy(singles, a->singles, a->single_room * sizeof(*singles));
+	a->singles = singles;
+	a->single_room = room;
+}
+
 value_id value_of(struct analysis *a, object_id id)
 {
-	return value_intern(a, 0, &id, 1);
+	if (id.n >= a->single_room)
+		singles_grow(a);
+	if (a->singles[id.n].n == 0)
+		a->singles[id.n] = value_intern(a, 0, &id, 1);
+	return a->singles[id.n];
 }
 
 value_id value_of_set(struct analysis *a, uint32_t flags, object_id *refs, uint32_t count)
