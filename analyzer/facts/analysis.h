@@ -568,6 +568,9 @@ unsigned loop_around(struct analysis *a, const struct activation *act, const str
 unsigned loop_kinds_seen(struct analysis *a, context_id context, loop_id loop);
 /* Does the loop go on after the instruction, but by an exception? */
 bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop);
+/* Is it behind a condition of a remainder, as in `step % 100 == 0`, in the loop (0: in its
+ * function)? */
+bool runs_now_and_then(const struct ir_func *func, uint32_t inst, loop_id loop);
 /* Does every round of its function's innermost loop come by? */
 bool runs_each_round(const struct analysis *a, const struct activation *act, uint32_t inst);
 /* In one round of its innermost loop, whose number the code asks for. */

@@ -427,44 +427,6 @@ bool judge_cleared_outside(const struct analysis *a, const struct pending *p)
 	return false;
 }
 
-/* Does the loop around an instruction go on to another round without an exception? */
-static bool comes_round(const struct analysis *a, const struct pending *p, context_id where,
-                        loop_id loop)
-{
-	struct site site = {p->context, p->inst, false};
-
-	while (site.context.n != where.n)
-		site = site_outward(a, site);
-	return goes_round(context_get(a, where)->func, site.inst, loop);
-}
-
-/* Made by a function of torch; what has a method of tensors may be something else. */
-static bool is_computed(const struct def *def)
-{
-	const char *name = def->kind == OBJECT_TENSOR && def->api ? api_name(def->api) : "";
-
-	return strncmp(name, "torch.", 6) == 0 && strncmp(name, "torch.Tensor.", 13) != 0;
-}
-
-static bool computes_inside(const struct analysis *a, context_id where, loop_id loop)
-{
-	for (uint32_t i = 1; i < a->defs.count; i++)
-		if (is_computed(&a->defs.at[i]) && made_inside(a, &a->defs.at[i], where, loop))
-			return true;
-	return judge_any_inside(a, &a->runs, where, loop) ||
-	       judge_any_inside(a, &a->backwards, where, loop);
-}
-
-/* Steps compute something; what comes after a failure is no step. */
-static bool is_flushed_each_step(const struct analysis *a, const struct pending *p)
-{
-	context_id where;
-	loop_id loop;
-
-	return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop) &&
-	       computes_inside(a, where, loop) && comes_round(a, p, where, loop);
-}
-
 /* The outputs of one operation have one node: backward through one frees it. */
 static bool node_reached(const struct analysis *a, object_id id)
 {
@@ -564,7 +526,7 @@ static bool stands(struct analysis *a, const struct pending *p)
 	case EVENT_DATA_STORE:
 		return outputs_pile_up(a, p);
 	case EVENT_FLUSH:
-		return is_flushed_each_step(a, p);
+		return flush_stands(a, p);
 	case EVENT_SYNC:
 		return p->file->matters && innermost_loop(a, p->context, p->inst, &where, &loop);
 	case EVENT_CREATE_GRAPH:

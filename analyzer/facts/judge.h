@@ -25,6 +25,10 @@ bool judge_cleared_outside(const struct analysis *a, const struct pending *p);
 bool piles_up(const struct analysis *a, const struct pending *p);
 bool outputs_pile_up(const struct analysis *a, const struct pending *p);
 
+/* flushes.c */
+/* Each step of a loop that computes something comes by. */
+bool flush_stands(const struct analysis *a, const struct pending *p);
+
 /* fields.c */
 /* An attribute that is carried: only by loops that read it before they write it. */
 void field_settle_loops(struct analysis *a, struct pending *p);

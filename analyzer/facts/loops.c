@@ -240,6 +240,51 @@ bool goes_round(const struct ir_func *func, uint32_t inst, loop_id loop)
 	return found;
 }
 
+static bool has_remainder(const struct ir_func *func, const struct ir_inst *inst)
+{
+	const struct ir_arg *args = ir_args(func, inst);
+
+	if (inst->op == OP_binary && inst->sub == SUB_binary_modulo)
+		return true;
+	for (uint32_t i = 0; i < inst->nargs; i++)
+		if (args[i].value.n && has_remainder(func, &func->insts.at[args[i].value.n]))
+			return true;
+	return false;
+}
+
+/* Is the block reached from the one that dominates it only by a branch of its own? */
+static bool is_one_branch(const struct ir_func *func, block_id from, block_id to)
+{
+	const struct ir_block *branch = &func->blocks.at[from.n];
+
+	if (!branch->succ[1].n || branch->succ[0].n == branch->succ[1].n)
+		return false;
+	for (uint32_t b = 1; b < func->blocks.count; b++) {
+		const struct ir_block *other = &func->blocks.at[b];
+
+		if (b != from.n && (other->succ[0].n == to.n || other->succ[1].n == to.n) &&
+		    !cfg_dominates(func, to, (block_id){b}))
+			return false;
+	}
+	return branch->succ[0].n == to.n || branch->succ[1].n == to.n;
+}
+
+bool runs_now_and_then(const struct ir_func *func, uint32_t inst, loop_id loop)
+{
+	block_id block = cfg_block_of(func, inst);
+
+	while (block.n > 1 && (!loop.n || cfg_in_loop(func, block, loop))) {
+		const block_id outer = func->dominator[block.n];
+		const struct ir_block *b = &func->blocks.at[outer.n];
+
+		if (is_one_branch(func, outer, block) &&
+		    has_remainder(func, &func->insts.at[b->first + b->count - 1]))
+			return true;
+		block = outer;
+	}
+	return false;
+}
+
 bool runs_each_round(const struct analysis *a, const struct activation *act, uint32_t inst)
 {
 	const struct ir_func *func = act->func;
