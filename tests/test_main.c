@@ -1,5 +1,6 @@
 /* Runs the suites of suites.def, or those that are named on the command line,
- * and ends with the totals. CK_FORK=no keeps one process (for a debugger). */
+ * and ends with the totals. CK_FORK=no keeps one process (for a debugger). No test is timed:
+ * the limit is for one that hangs, on a machine as slow as they come. */
 
 #include <check.h>
 #include <stdbool.h>
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
 	SRunner *runner = NULL;
 	int failed;
 
+	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
 	for (int i = 1; i < argc; i++) {
 		if (!is_suite(argv[i])) {
 			fprintf(stderr, "no suite is named %s\n", argv[i]);
