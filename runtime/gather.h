@@ -11,8 +11,8 @@ int64_t *ag_index_values(struct ag_ctx *ctx, const struct ag_tensor *index, int6
                          bool *good);
 
 /* Rows of a matrix that are longer than `most` are shortened in place, without a graph. */
-void ag_shorten_rows(struct ag_tensor *w, struct ag_tensor *index, const int64_t *at,
-                     double most, double norm_type);
+void ag_shorten_rows(struct ag_tensor *w, struct ag_tensor *index, const int64_t *at, double most,
+                     double norm_type);
 
 struct ag_frame;
 
