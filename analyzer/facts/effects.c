@@ -241,6 +241,18 @@ static value_id effect_mode(struct effect *e)
 	return value_of(e->a, id);
 }
 
+static value_id effect_flush(struct effect *e)
+{
+	note_in_loop(e, EVENT_FLUSH);
+	return value_flags(e->a, V_NUMBER);
+}
+
+static value_id effect_none(struct effect *e)
+{
+	return is_decoration(e->a, e->act, e->call) ? e->call.at[0].value
+	                                            : effect_result(e, (value_id){0}, 0);
+}
+
 static value_id apply_effect(struct effect *e)
 {
 	e->a->gradients_zeroed |= e->entry->effect == API_ZERO_GRAD;
@@ -295,8 +307,7 @@ static value_id apply_effect(struct effect *e)
 	case API_HOOK:
 		return effect_hook(e);
 	case API_FLUSH:
-		note_in_loop(e, EVENT_FLUSH);
-		return value_flags(e->a, V_NUMBER);
+		return effect_flush(e);
 	case API_CONTAINER:
 		return effect_container(e);
 	case API_ITERATES:
@@ -313,9 +324,7 @@ static value_id apply_effect(struct effect *e)
 	case API_NUMBER:
 		return effect_number(e);
 	case API_NONE:
-		if (is_decoration(e->a, e->act, e->call))
-			return e->call.at[0].value;
-		break;
+		return effect_none(e);
 	case API_ZERO_GRAD:
 	case API_SAVES_FOR_BACKWARD:
 	case API_SYNC:
