@@ -1,8 +1,10 @@
 #include <check.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/base/text.h"
 #include "analyzer/project/resolve.h"
+#include "tests/temp_tree.h"
 
 static const struct {
 	const char *importer, *root, *dotted, *paths;
@@ -15,6 +17,14 @@ static const struct {
          "p/m/n.py p/m/n/__init__.py p/q/m/n.py p/q/m/n/__init__.py p/src/m/n.py "
          "p/src/m/n/__init__.py m/n.py m/n/__init__.py ../m/n.py ../m/n/__init__.py "
          "../../m/n.py ../../m/n/__init__.py"},
+        /* a package may have a part of that name */
+        {"p/q/b.py", "p/q", "torch.nn",
+         "p/q/torch/nn.py p/q/torch/nn/__init__.py p/q/src/torch/nn.py "
+         "p/q/src/torch/nn/__init__.py"},
+        {"p/b.py", "p", "torchmine",
+         "p/torchmine.py p/torchmine/__init__.py p/src/torchmine.py p/src/torchmine/__init__.py "
+         "torchmine.py torchmine/__init__.py ../torchmine.py ../torchmine/__init__.py "
+         "../../torchmine.py ../../torchmine/__init__.py"},
         /* nothing is above the root */
         {"/t/b.py", "/t", "m",
          "/t/m.py /t/m/__init__.py /t/src/m.py /t/src/m/__init__.py /m.py /m/__init__.py"},
@@ -57,6 +67,30 @@ START_TEST(paths_are_normalized)
 }
 END_TEST
 
+/* From where it is looked at makes no difference. */
+START_TEST(the_root_is_above_the_outermost_package)
+{
+	struct arena arena = {0};
+	struct text whole = {.arena = &arena};
+	char here[4096];
+
+	temp_tree_enter();
+	temp_tree_add_text("p/__init__.py", "");
+	temp_tree_add_text("p/q/__init__.py", "");
+	temp_tree_add_text("p/q/m.py", "");
+	temp_tree_add_text("s/m.py", "");
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	ck_assert_str_eq(resolve_root(&arena, "p/q/m.py"), ".");
+	ck_assert_str_eq(resolve_root(&arena, "p/__init__.py"), ".");
+	ck_assert_str_eq(resolve_root(&arena, "s/m.py"), "s");
+	ck_assert_str_eq(resolve_root(&arena, "m.py"), ".");
+	text_print(&whole, "%s/p/q/m.py", here);
+	ck_assert_str_eq(resolve_root(&arena, text_chars(&whole)), here);
+	temp_tree_leave();
+	arena_release(&arena);
+}
+END_TEST
+
 Suite *resolve_suite(void)
 {
 	Suite *suite = suite_create("resolve");
@@ -64,6 +98,7 @@ Suite *resolve_suite(void)
 
 	tcase_add_loop_test(cases, modules_are_looked_for_in_order, 0, LOOKUPS);
 	tcase_add_loop_test(cases, paths_are_normalized, 0, NORMAL);
+	tcase_add_test(cases, the_root_is_above_the_outermost_package);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
