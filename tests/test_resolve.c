@@ -17,14 +17,6 @@ static const struct {
          "p/m/n.py p/m/n/__init__.py p/q/m/n.py p/q/m/n/__init__.py p/src/m/n.py "
          "p/src/m/n/__init__.py m/n.py m/n/__init__.py ../m/n.py ../m/n/__init__.py "
          "../../m/n.py ../../m/n/__init__.py"},
-        /* a package may have a part of that name */
-        {"p/q/b.py", "p/q", "torch.nn",
-         "p/q/torch/nn.py p/q/torch/nn/__init__.py p/q/src/torch/nn.py "
-         "p/q/src/torch/nn/__init__.py"},
-        {"p/b.py", "p", "torchmine",
-         "p/torchmine.py p/torchmine/__init__.py p/src/torchmine.py p/src/torchmine/__init__.py "
-         "torchmine.py torchmine/__init__.py ../torchmine.py ../torchmine/__init__.py "
-         "../../torchmine.py ../../torchmine/__init__.py"},
         /* nothing is above the root */
         {"/t/b.py", "/t", "m",
          "/t/m.py /t/m/__init__.py /t/src/m.py /t/src/m/__init__.py /m.py /m/__init__.py"},

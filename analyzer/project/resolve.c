@@ -117,12 +117,6 @@ static const char *folder_above(struct arena *arena, const char *folder, size_t 
 	return resolve_normal(arena, text_chars(&up));
 }
 
-/* PyTorch is the installed one: a folder of that name further up is part of a package. */
-static bool is_pytorch(const char *rest)
-{
-	return strncmp(rest, "torch", 5) == 0 && (rest[5] == '\0' || rest[5] == '/');
-}
-
 void resolve_python(struct arena *arena, const char *importer, const char *package_root,
                     const char *dotted, struct resolve_paths *paths)
 {
@@ -143,7 +137,7 @@ void resolve_python(struct arena *arena, const char *importer, const char *packa
 	text_add_chars(&source, root);
 	text_add_chars(&source, "/src");
 	add_module(arena, paths, resolve_normal(arena, text_chars(&source)), rest);
-	for (int i = 0; i < ANCESTORS && strcmp(above, "/") != 0 && !is_pytorch(rest); i++) {
+	for (int i = 0; i < ANCESTORS && strcmp(above, "/") != 0; i++) {
 		above = folder_above(arena, above, 1);
 		add_module(arena, paths, above, rest);
 	}
