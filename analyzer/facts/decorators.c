@@ -1,8 +1,6 @@
 /* What hands back the function or class that it is given, as most decorators do. */
 
 #include "analyzer/facts/calls.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { MAX_HANDED_ON = 4 }; /* functions that hand on to each other */
 
@@ -123,9 +121,9 @@ static uint32_t handed_back(struct definition d, int depth)
 	return found;
 }
 
-static bool is_definition(const struct analysis *a, value_id value)
+static bool is_definition(const struct analysis *a, object_id id)
 {
-	const enum object_kind kind = def_of(a, value_single(a, value))->kind;
+	const enum object_kind kind = def_of(a, id)->kind;
 
 	return kind == OBJECT_FUNCTION || kind == OBJECT_CLASS || kind == OBJECT_WRAPPER;
 }
@@ -139,14 +137,7 @@ value_id definition_handed_back(struct analysis *a, const struct state *state, s
 	bool any = false;
 
 	for (uint32_t i = 0; i < call.count; i++)
-		any |= is_definition(a, call.at[i].value);
-	if (getenv("TRACE"))
-		fprintf(stderr, "ANY %s %d n %u kind %d\n",
-		        intern_chars(a->names, func->name, NULL), any,
-		        call.count ? value_get(a, call.at[0].value)->count : 0,
-		        call.count && value_get(a, call.at[0].value)->count
-		                ? (int)def_of(a, value_get(a, call.at[0].value)->refs[0])->kind
-		                : -1);
+		any |= is_definition(a, value_single(a, call.at[i].value));
 	if (!any)
 		return none;
 	facts = function_facts(a, file, func);
@@ -157,20 +148,12 @@ value_id definition_handed_back(struct analysis *a, const struct state *state, s
 	}
 	if (facts->hands_back == 0)
 		return none;
-	if (getenv("TRACE"))
-		fprintf(stderr, "GIVEN %s hb %u n %u kind %d flags %u\n",
-		        intern_chars(a->names, func->name, NULL), facts->hands_back,
-		        value_get(a, call.at[0].value)->count,
-		        value_get(a, call.at[0].value)->count
-		                ? (int)def_of(a, value_get(a, call.at[0].value)->refs[0])->kind
-		                : -1,
-		        value_get(a, call.at[0].value)->flags);
 	given = argument_at(
 	        a, state, call, facts->hands_back - 1,
 	        intern_chars(a->names,
 	                     func->slots.at[func->params.at[facts->hands_back - 1].slot.n].name,
 	                     NULL));
-	return is_definition(a, given) ? given : none;
+	return is_definition(a, value_single(a, given)) ? given : none;
 }
 
 bool is_decoration(const struct analysis *a, const struct activation *act, struct call call)
@@ -182,9 +165,6 @@ bool is_decoration(const struct analysis *a, const struct activation *act, struc
 	if (!v || v->count != 1 || !inst || inst->op != OP_call || inst->nargs != 2)
 		return false;
 	made_by = (enum ir_op)inst_at(act, ir_args(act->func, inst)[1].value.n)->op;
-	return made_by == OP_function || made_by == OP_class || made_by == OP_call
-	               ? def_of(a, v->refs[0])->kind == OBJECT_FUNCTION ||
-	                         def_of(a, v->refs[0])->kind == OBJECT_CLASS ||
-	                         def_of(a, v->refs[0])->kind == OBJECT_WRAPPER
-	               : false;
+	return (made_by == OP_function || made_by == OP_class || made_by == OP_call) &&
+	       is_definition(a, v->refs[0]);
 }
